@@ -232,7 +232,7 @@ def _reduced(name: str) -> Row:
                 return found
             if of.kind.rank != 1:
                 message = f"{name} takes a generator or an array with one axis, not {frame.shown(of)}"
-                raise frame.refused(node, message, f"use np.{name}(a)", DIFFER)
+                raise frame.refused(node, message, f"use np.{name}(a), or np.{name}(a, axis=0)", DIFFER)
             found = NUMPY[{"sum": np.sum, "any": np.any, "all": np.all}[name]](frame, node)
         return found if len(args) == 1 else combined(frame, node, "+", frame.scalar(args[1]), found)
 

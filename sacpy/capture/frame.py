@@ -160,7 +160,9 @@ class Frame:
                 message = f"{name} may not be set here"
                 raise self.labelled(node, name, message, "set it before, whichever way is taken", NOT_SET)
             message = f"{name} is {kind.first} on one way to here and {kind.second} on another"
-            zero = f"{name} = 0.0" if {str(kind.first), str(kind.second)} == {"int", "float"} else ""
+            both = {str(kind.first), str(kind.second)}
+            zero = "" if "int" not in both else f"{name} = 0.0" if "float" in both else ""
+            zero = f"{name} = 0j" if both & {"int", "float"} and "complex" in both else zero
             help = f"give it one type on all ways{': write ' + zero if zero else ''}"
             raise self.labelled(node, name, message, help, DIFFER)
         if isinstance(kind, Unset):

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast as py
 import inspect
 import linecache
-import textwrap
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -34,13 +33,11 @@ class Located(Protocol):
 
 
 class Places:
-    """The text of one function within its file. `first`: the number of its first line, `margin`: what was cut off on
-    the left."""
+    """The text of one function within its file. `first`: the line of the file that is the first of the text."""
 
-    def __init__(self, source: Source, first: int, margin: int) -> None:
+    def __init__(self, source: Source, first: int) -> None:
         self.source = source
         self.first = first
-        self.margin = margin
         starts, at = [0], source.text.find("\n")
         while at >= 0:
             starts.append(at + 1)
@@ -62,8 +59,7 @@ class Places:
         if number >= len(self._starts):
             return len(self.source.text)
         at = self._starts[number]
-        text = self.source.line(number + 1)[self.margin :]
-        return at + self.margin + len(text.encode()[:column].decode(errors="ignore"))
+        return at + len(self.source.line(number + 1).encode()[:column].decode(errors="ignore"))
 
 
 def parsed(function: Callable[..., Any]) -> tuple[py.FunctionDef | py.Lambda, Places]:
@@ -77,14 +73,15 @@ def parsed(function: Callable[..., Any]) -> tuple[py.FunctionDef | py.Lambda, Pl
         help = "define it in a file or a notebook cell with 'def'"
         raise SacError(Diagnostic(CANNOT, message, NOWHERE, help=help)) from None
     text = "".join(lines)
-    cut = textwrap.dedent(text)
     whole = "".join(linecache.getlines(path)) or text
-    margin = len(text.split("\n", 1)[0]) - len(cut.split("\n", 1)[0])
-    places = Places(Source(path, whole), max(first, 1), margin)
+    within = text[:1].isspace()  # of something else
+    places = Places(Source(path, whole), max(first, 1) - within)
     try:
-        node = py.parse(cut).body[0]
+        node = py.parse("if True:\n" + text if within else text).body[0]
+        node = node.body[0] if within and isinstance(node, py.If) else node
     except SyntaxError:
-        node = py.Pass(lineno=1, col_offset=0, end_lineno=1, end_col_offset=len(lines[0].strip()))
+        line = 1 + within
+        node = py.Pass(lineno=line, col_offset=0, end_lineno=line, end_col_offset=len(lines[0].rstrip()))
     if isinstance(node, py.FunctionDef):
         return node, places
     word = "an async function" if isinstance(node, py.AsyncFunctionDef) else "no function made by 'def'"

@@ -10,6 +10,7 @@ import ast as py
 from collections.abc import Callable
 
 from sacpy.capture import build
+from sacpy.capture.expressions import stacked
 from sacpy.capture.frame import NOTHING, Frame, Val
 from sacpy.capture.indexing import static_int
 from sacpy.capture.kinds import EXTENT, INT_HIGH, INT_LOW, array, whole
@@ -62,20 +63,37 @@ def space(frame: Frame, target: py.expr, node: py.expr) -> Space:
                         node, f"{function.__name__} takes its arguments by position here", "", ARGUMENTS
                     )
                 return make(frame, target, node)
+    rows = [e.elts for e in node.elts if isinstance(e, py.Tuple)] if isinstance(node, py.Tuple | py.List) else []
+    if rows and isinstance(target, py.Tuple) and {len(row) for row in rows} == {len(target.elts)}:
+        return _columns(frame, target, node, rows)
     found = frame.value(node)
+    if found.items:
+        found = stacked(frame, node, list(found.items))
     if found.items is not None or found.kind.rank == 0 or found.kind == NOTHING:
         help = "write range(n)" if found.kind.is_int else "loop over range(..), or an array"
         raise frame.refused(node, f"{frame.shown(found)} cannot be gone through", help, DIFFER)
     found = frame.kept(found, node)
-    kind = found.kind
+    return Space(build.extent(found.expr, 0, frame.span(node)), lambda k: [(target, _item(frame, found, k))])
+
+
+def _columns(frame: Frame, target: py.Tuple, node: py.expr, rows: list[list[py.expr]]) -> Space:
+    """`for i, j in ((0, 1), (1, 2))`: an array for each of the targets."""
+    columns = [stacked(frame, node, [frame.value(row[i]) for row in rows]) for i in range(len(target.elts))]
+    kept = [frame.kept(column, node) for column in columns]
 
     def bind(k: ast.Expr) -> list[tuple[py.expr, Val]]:
-        rank = None if kind.rank is None else kind.rank - 1
-        shares = found.shares if rank != 0 else frozenset()
-        one = Val(ast.Select(found.expr, (k,), k.span), array(kind.base, rank), None, shares)
-        return [(target, converted(frame, one, "int") if one.kind.rank == 0 and kind.base == "ubyte" else one)]
+        return [(t, _item(frame, v, k)) for t, v in zip(target.elts, kept)]
 
-    return Space(build.extent(found.expr, 0, frame.span(node)), bind)
+    return Space(build.integer(len(rows), frame.span(node)), bind)
+
+
+def _item(frame: Frame, found: Val, k: ast.Expr) -> Val:
+    """An element of an array, in the round of that number."""
+    kind = found.kind
+    rank = None if kind.rank is None else kind.rank - 1
+    shares = found.shares if rank != 0 else frozenset()
+    one = Val(ast.Select(found.expr, (k,), k.span), array(kind.base, rank), None, shares)
+    return converted(frame, one, "int") if rank == 0 and kind.base == "ubyte" else one
 
 
 def _range(frame: Frame, target: py.expr, node: py.Call) -> Space:

@@ -85,7 +85,8 @@ def assigned(frame: Frame, target: py.expr, found: Val) -> Made:
 def _declared(frame: Frame, target: py.expr, found: Val) -> Val:
     """What is returned early, in the declared types."""
     fitted: Val = frame.unit.fitted_result(frame, target, found)
-    return fitted
+    items = fitted.items and tuple(replace(item, shares=frozenset()) for item in fitted.items)
+    return replace(fitted, items=items, shares=frozenset())  # nothing is changed any more
 
 
 def _learn(frame: Frame, name: str) -> None:

@@ -141,6 +141,19 @@ def through_rows(a: Double["n", "m"]) -> float:
     return t
 
 
+@edge((4,))
+def through_literals(n: int) -> tuple[Double[:, :], float, int]:
+    a = np.zeros((n, n))
+    for i, j in [(0, 1), (1, 2)]:
+        a[i, j] = 1.0
+    for k, x in ((0, 0.5), (n - 1, 2)):
+        a[k, k] = x
+    t = 0.0
+    for x in (1.5, n, 2):
+        t += x
+    return a, t, sum(k * m for k, m in ((1, 2), (3, n)))
+
+
 @edge((11,), (0,))
 def continued(n: int) -> int:
     s = 0

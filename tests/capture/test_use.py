@@ -11,8 +11,15 @@ import numpy as np
 import pytest
 
 import sacpy
+from benchmarks.capture.cases import CASES
+from benchmarks.capture.loops import lu
 from sacpy import Double
+from sacpy.lang.parser import parse_module
+from sacpy.lang.printer import print_module
+from sacpy.lang.source import Source
 from sacpy.testing import assert_equal_on_all_targets
+from tests.capture.edges import EDGES
+from tests.capture.subset import CASES as PARTS
 from tests.capture.subset import recursive
 
 MODULE = """/* Things that smooth. */
@@ -86,6 +93,20 @@ def test_a_constant_is_that_of_the_first_use() -> None:
     assert times(3.0) == 6.0
 
 
+def test_a_function_within_another_has_its_place() -> None:
+    @sacpy.function(target="interp")
+    def inner(a: Double["n"], i: int) -> float:
+        """Text that
+reaches to the margin."""
+# a comment there
+        return a[i]
+
+    with pytest.raises(sacpy.SacError) as caught:
+        inner(np.zeros(2), 5)
+    span = caught.value.diagnostics[0].span
+    assert span.text == "a[i]" and span.source.line(span.line) == "        return a[i]"
+
+
 def test_whole_numbers_wrap_at_64_bits() -> None:
     @sacpy.function(target="interp")
     def product(a: int, b: int) -> int:
@@ -145,3 +166,13 @@ def test_tools_of_python_see_files_of_sac(tmp_path: Path) -> None:
     assert text.count("@overload") == 2
     compile(text, "smooth.pyi", "exec")
     assert main(["stubs", str(tmp_path / "nowhere.sac")]) == 1
+
+
+def test_the_sac_that_is_shown_is_sac() -> None:
+    session = sacpy.Session(target="interp")
+    for function in (*CASES, *(f for f, _ in (*PARTS, *EDGES))):
+        whole = print_module(function.program.tree())
+        found = parse_module(Source("shown", whole))
+        assert not found.diagnostics, (found.diagnostics, whole)
+    a = np.diag([4.0, 5.0]) + 1.0
+    np.testing.assert_array_equal(session.compile(lu.sac).lu(a), lu.interpreted(a))
