@@ -87,6 +87,34 @@ TABLE: dict[str, tuple[str, tuple[Any, ...], int, int]] = {
         1 + 60,  # that the second part is as long as what is left is known by a check alone
         1 + 3 * 60,
     ),
+    "elimination": (
+        """double[n,m] f(double[n,m] a) { for (k = 0; k < min(n, m); k++) { for (i = k + 1; i < n; i++) {
+             a[i] = with { ([k] <= [j] < [m]) : a[i,j] - 0.01 * a[i,k] * a[k,j]; } : modarray(a[i]); } }
+             return a; }""",
+        (A[:, :20].copy(),),
+        1,
+        1,
+    ),
+    "red and black": (
+        """double[n,m] f(double[n,m] a, int rounds) { for (k = 0; k < rounds; k++) {
+             a = with { ([1,1] <= [i,j] < [n - 1,m - 1] step [2,2]) : a[i - 1,j] + a[i,j + 1];
+               ([2,2] <= [i,j] < [n - 1,m - 1] step [2,2]) : a[i + 1,j] - a[i,j - 1]; } : modarray(a); }
+             return a; }""",
+        (A, 5),
+        1,
+        1,
+    ),
+    "Needleman and Wunsch": (
+        """double[n,m] f(double[n,m] t, int b) { q = (n - 1) / 12;
+             for (d = 0; d < 2 * q - 1; d++) { for (k = max(0, d - q + 1); k <= min(d, q - 1); k++) {
+               r = k * 12; c = (d - k) * 12; x = { [i,j] -> t[r + i, c + j] | [i,j] < [13,13] };
+               for (i = 1; i < 13; i++) { for (j = 1; j < 13; j++) {
+                 x[i,j] = max(x[i - 1,j - 1] + 0.5, max(x[i - 1,j], x[i,j - 1]) - 0.25); } }
+               t = with { ([r,c] <= [i,j] < [r + 13,c + 13]) : x[i - r,j - c]; } : modarray(t); } } return t; }""",
+        (np.cos(np.arange(49.0 * 49)).reshape(49, 49), 12),
+        1,
+        1 + 16,
+    ),
     "a row from the one before": (
         """double[n,m] f(double[n,m] a) { for (i = 1; i < n; i++) { r = a[i];
              for (j = 1; j < m; j++) { r[j] = 0.5 * (r[j - 1] + a[i - 1,j]) + a[i,j]; } a[i] = r; } return a; }""",
