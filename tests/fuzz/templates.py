@@ -896,6 +896,28 @@ def growing(r: random.Random, name: str) -> Template:
     return Template(text, name, (("double", ("n",)), ("int", ())), ("double", ()))
 
 
+def placed(r: random.Random, name: str) -> Template:
+    """Rows and blocks that are taken out of a matrix, changed by loops and put back; what loops make, put together."""
+    b = _number(r)
+    across = r.choice(("j = 2; j < m - 2; j++", "j = m - 3; j >= 2; j--", "j = 2; j < m - 2; j += 2"))
+    near = f"a[i + {r.randint(-2, 2)},j + {r.randint(-2, 2)}]"
+    begun = r.choice(("a[i]", "a[i]", "a[i - 1]", "reverse(a[i])"))
+    row = f"r = {begun}; for ({across}) {{ r[j] = r[j - {r.randint(0, 2)}] - {near}; }}"
+    rows = f"for (i = 2; i < n - 2; i++) {{ {row} a[i - {r.choice((0, 0, 0, 1))}] = r; }}"
+    inner = r.choice((f"a[r + y + {r.randint(-1, 1)},c + z]", f"a[r + y,c + z + {r.randint(-1, 1)}]", _unit(b)))
+    blocks = f"""side = n / 3; for (r = 1; r + side < n; r += side) {{ for (c = 1; c + side < m; c += side) {{
+    t = {{ [i,j] -> a[r + i, c + j] | [i,j] < [side,side] }};
+    for (y = 1; y < side; y++) {{ for (z = 1; z < side; z++) {{ t[y,z] = t[y - 1,z] - {inner}; }} }}
+    a = with {{ ([r,c] <= [i,j] < [r + side,c + side]) : t[i - r,j - c]; }} : modarray(a); }} }}"""
+    parts = f"""r = a[0]; for (j = 1; j < m; j++) {{ r[j] = r[j - 1] - r[j]; }}
+  s = a[n - 1]; for (j = 1; j < m; j++) {{ s[j] = s[j - 1] - a[1,j]; }}
+  w = {r.choice(("r ++ s", "reverse(r) ++ s", "s ++ r ++ s"))};
+  a[2] = take([m], w);"""
+    body = r.choice((rows, blocks, blocks, parts))
+    text = f"{b}[n,m] {name}({b}[n,m] a)\n{{\n  {body}\n  return a;\n}}\n\n"
+    return Template(text, name, ((b, ("n", "m")),), (b, ("n", "m")), least=6)
+
+
 TEMPLATES: tuple[Callable[[random.Random, str], Template], ...] = (
     product, sums, relaxation, solver, scan, elimination, histogram, extreme, chain, until, scanned, by_index, by_rank,
     halves, selected, conditional, reference, bodies, columns, growing, accumulation, threaded, nested, scatter,
@@ -909,5 +931,6 @@ TEMPLATES: tuple[Callable[[random.Random, str], Template], ...] = (
     # again, since the passes that look for them seldom find one elsewhere
     coloured, coloured, coloured, coloured, refined, refined, drafted, drafted, drafted, drafted, drafted, drafted,
     drafted, drafted, moving, moving, moving, moving, pairwise, pairwise, unpacked, unpacked, unpacked, unpacked,
-    unpacked, unpacked, chain, accumulated, scatter, scatter, pairwise, pairwise,
+    unpacked, unpacked, chain, accumulated, scatter, scatter, pairwise, pairwise, placed, placed, placed, placed,
+    placed, placed, placed, placed,
 )  # fmt: skip

@@ -13,7 +13,7 @@ from tests.jit.test_corpus_cpu import PROGRAMS as CORPUS
 from tests.test_programs import PROGRAMS, beside, name_of
 from tests.tools import first_directive, read_directives
 
-SAMPLE = {"needleman_wunsch", "lu_blocks", "gram_schmidt", "strassen", "time_warping"}
+SAMPLE = {"needleman_wunsch", "time_warping"}
 
 
 @pytest.mark.parametrize(

@@ -63,6 +63,7 @@ def test_a_sample_goes_everywhere(sample: Findings) -> None:
         "argmin_strips",
         "accumulating",
         "stage_slice",
+        "short_circuit",
         "reductions",
         "scatter",
         "split",
