@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from sacpy.interp import memory
 from sacpy.interp.errors import CallFault
 from sacpy.interp.natives import native
 from sacpy.interp.notation import notation
@@ -15,6 +16,8 @@ from sacpy.interp.world import World
 
 SHOWN = 12  # rows or elements of a value in a message
 LONGEST = 400  # characters of a value in a message
+_COMPARED = 16  # bytes for an element that is compared: its value in the type of the result, and where it differs
+_NEAR = 64  # the same where a distance is allowed: copies in double precision
 _HELP = "correct the function that gives the value, or what the test expects"
 
 
@@ -46,13 +49,14 @@ def _compare(value: Any, expected: Any, base: str, tolerance: float | None) -> N
     if isinstance(value, bytes):
         wrong = np.asarray(value != expected)
     else:
+        memory.check(shapes[0], _COMPARED if tolerance is None else _NEAR)
         wrong = _wrong(np.asarray(value, dtype_of(base)), np.asarray(expected, dtype_of(base)), tolerance)
     if not wrong.any():
         return
     at = np.unravel_index(int(np.argmax(wrong)), wrong.shape) if wrong.shape else ()
     first, second = (x[at].item() if wrong.shape else x for x in (value, expected))
     by = "" if tolerance is None else f", by {abs(float(first) - float(second)):.6g}"
-    message = f"the values differ{_where(wrong)}: {notation(first, base)} and {notation(second, base)}{by}"
+    message = f"the values differ{_where(wrong)}: {_text(first, base)} and {_text(second, base)}{by}"
     count = int(wrong.sum())
     more = (f"{count} of {wrong.size} elements differ",) if wrong.size > 1 else ()
     notes = (*more, *_both(value, expected, base)) if wrong.shape else ()
@@ -89,10 +93,14 @@ def _shown(value: Any, base: str) -> str:
     """Type and value, as much of it as a message has room for."""
     shape = shape_of(value)
     name = base.rpartition("::")[2]
-    short = value[:SHOWN] if shape and shape[0] > SHOWN else value
-    text = notation(short, base)
-    if len(text) > LONGEST:
-        text = f"{text[:LONGEST]}.."
-    elif short is not value:
+    short = value[(slice(SHOWN),) * len(shape)] if shape else value
+    text = _text(short, base)
+    if len(text) <= LONGEST and shape_of(short) != shape:
         text = f"{text[:-1]}, ..]"
     return f"{name}{brackets(shape) if shape else ''} {text}"
+
+
+def _text(value: Any, base: str) -> str:
+    """A value as SaC writes it, or the beginning of that."""
+    text = notation(value[:LONGEST] if isinstance(value, bytes) else value, base)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}.."

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import io
-from typing import Any
+from collections.abc import Callable
+from itertools import chain
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -11,9 +12,10 @@ from sacpy.interp import memory
 from sacpy.interp.errors import Fault
 from sacpy.interp.natives import native
 from sacpy.interp.natives.tables import Wrong, npy_head, numbers
-from sacpy.interp.values import DTYPES, dtype_of
+from sacpy.interp.values import DTYPES, dtype_of, shape_of
 from sacpy.interp.world import World, shown
 
+_CELL = 240  # bytes that a number or name of a row takes while the row is written
 _BASE = {dtype: base for base, dtype in reversed(DTYPES.items())}
 
 
@@ -27,11 +29,12 @@ def read_all(world: World, path: bytes) -> bytes:
         raise _unusable("read", path, error) from None
 
 
-def _write_all(world: World, path: bytes, data: bytes) -> None:
+def _write(world: World, path: bytes, write: Callable[[BinaryIO], object]) -> None:
+    """Has a file written. Raises `Fault` where that is not allowed, or cannot be."""
     world.allow_files(f"open {shown(path)}")
     try:
         with open(path, "wb") as file:
-            file.write(data)
+            write(file)
     except OSError as error:
         raise _unusable("write", path, error) from None
 
@@ -105,9 +108,9 @@ for _base in ("bool", "byte", "short", "int", "long", "ubyte", "ushort", "uint",
 
 @native("NPY::writeNPY/2", wants_bases=True)
 def write_npy(world: World, path: bytes, array: Any, *, bases: tuple[str, ...]) -> None:
-    out = io.BytesIO()
-    np.save(out, np.asarray(array, dtype_of(bases[1])), allow_pickle=False)
-    _write_all(world, path, out.getvalue())
+    kind = dtype_of(bases[1])
+    memory.check(shape_of(array), 2 * kind.itemsize)  # perhaps in another type, and in the order of a file
+    _write(world, path, lambda file: np.save(file, np.asarray(array, kind), allow_pickle=False))
 
 
 @native("CSV::readCSV/1")
@@ -130,23 +133,28 @@ def column_names(world: World, path: bytes) -> Any:
 
 @native("CSV::writeCSV/2", wants_bases=True)
 def write_csv(world: World, path: bytes, table: Any, *, bases: tuple[str, ...]) -> None:
-    lines = (",".join(_number(x, bases[1]) for x in row.tolist()) for row in np.asarray(table))
-    _write_all(world, path, "".join(f"{line}\n" for line in lines).encode())
+    _write_rows(world, path, b"", np.atleast_2d(table), bases[1])
 
 
 @native("CSV::writeCSV/3", wants_bases=True)
 def write_named_csv(world: World, path: bytes, names: Any, table: Any, *, bases: tuple[str, ...]) -> None:
-    array = np.asarray(table)
+    array = np.atleast_2d(table)
     if len(names) != array.shape[1]:
         raise Fault(
             "E0666",
             f"a table of {array.shape[1]} columns cannot have {len(names)} name{'s' * (len(names) != 1)}",
             help="give each column a name",
         )
+    memory.room(sum(map(len, names.tolist())) * 2 + len(names) * _CELL)
     head = ",".join(_quoted(name.decode("utf-8", "surrogateescape")) for name in names.tolist())
-    lines = (",".join(_number(x, bases[2]) for x in row.tolist()) for row in array)
-    text = "".join(f"{line}\n" for line in (head, *lines))
-    _write_all(world, path, text.encode("utf-8", "surrogateescape"))
+    _write_rows(world, path, f"{head}\n".encode("utf-8", "surrogateescape"), array, bases[2])
+
+
+def _write_rows(world: World, path: bytes, head: bytes, table: np.ndarray[Any, Any], base: str) -> None:
+    """Writes a table, a row at a time."""
+    memory.room(table.shape[1] * _CELL)
+    lines = (f"{','.join(_number(x, base) for x in row.tolist())}\n".encode() for row in table)
+    _write(world, path, lambda file: file.writelines(chain((head,), lines)))
 
 
 def _number(value: Any, base: str) -> str:
