@@ -11,21 +11,20 @@ from tests.tools import ROOT
 ALONE = """
 import os, sys, threading
 
-class Blocked:
-    def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in ("llvmlite", "prompt_toolkit", "pygments", "platformdirs", "cuda", "_ctypes_test"):
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-
-sys.meta_path.insert(0, Blocked())
+for name in ("llvmlite", "prompt_toolkit", "pygments", "platformdirs", "cuda"):
+    sys.modules[name] = None  # as if it were not there
 
 def missing(*arguments, **keywords):
     raise RuntimeError("there is no such thing here")
+
+def unable(*arguments, **keywords):
+    raise OSError("the system has no processes")
 
 import subprocess
 threading.Thread.start = subprocess.Popen.__init__ = missing
 for name in ("fork", "posix_spawn", "posix_spawnp", "system"):
     if hasattr(os, name):
-        setattr(os, name, missing)
+        setattr(os, name, unable)
 """
 
 USES = {
@@ -53,11 +52,21 @@ with tempfile.TemporaryDirectory() as folder:
     file.write_text('use StdIO: all; int main() { printf("%d\\\\n", 42); return 3; }')
     print(main(["run", "--target", "interp", str(file)]), main(["check", str(file)]))
 """,
+    "the default target": """
+from sacpy.cli import main
+import tempfile, pathlib
+with tempfile.TemporaryDirectory() as folder:
+    file = pathlib.Path(folder, "p.sac")
+    file.write_text('use StdIO: all; use Array: all; int main() { s = 0; '
+                    'for (i = 0; i < 60000; i++) { s = (s * 3 + i) % 1009; } print(s); return 3; }')
+    print(main([str(file)]))
+""",
 }
 SAID = {
     "an embedded function": "[2. 5.]\n",
     "expressions, an error, and what led to it": "int 3\nindex [7] is out of range for the shape [3]\n",
     "a program": "42\n3 0\n",
+    "the default target": "Dimension:  0\nShape    : < >\n 116\n3\n",
 }
 
 

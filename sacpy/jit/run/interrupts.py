@@ -24,8 +24,13 @@ class _Ear:
         self.stops: list[Callable[[], None]] = []
         self._read, self.write = os.pipe()
         os.set_blocking(self.write, False)
-        with unstruck():
-            threading.Thread(target=self._listen, name="sacpy signals", daemon=True).start()
+        try:
+            with unstruck():
+                threading.Thread(target=self._listen, name="sacpy signals", daemon=True).start()
+        except RuntimeError:
+            os.close(self._read)
+            os.close(self.write)
+            raise
 
     def _listen(self) -> None:
         while True:
@@ -37,16 +42,27 @@ class _Ear:
 _ears: list[_Ear] = []
 
 
+def _ear() -> _Ear | None:
+    """The one of this process; None where there are no threads, as in a browser."""
+    if not _ears:
+        try:
+            _ears.append(_Ear())
+        except RuntimeError:
+            return None
+    return _ears[0]
+
+
 @contextlib.contextmanager
 def listening(stop: Callable[[], None]) -> Iterator[None]:
     """Inside, Ctrl-C calls `stop`, from another thread. In any thread but the main one, which alone is told of signals,
-    and where somebody else is told of them, this does nothing."""
+    where somebody else is told of them, and without threads, this does nothing."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    if not _ears:
-        _ears.append(_Ear())
-    ear = _ears[0]
+    ear = _ear()
+    if ear is None:
+        yield
+        return
     before = signal.set_wakeup_fd(ear.write, warn_on_full_buffer=False)
     if before not in (-1, ear.write):
         signal.set_wakeup_fd(before)

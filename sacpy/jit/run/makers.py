@@ -64,8 +64,13 @@ class Makers:
             return asked
         if sure or busy:
             return None
-        self._job = job = Job(lambda: self._make(unit, kind))
-        return job.start()
+        job = Job(lambda: self._make(unit, kind))
+        try:
+            job.start()
+        except RuntimeError:  # there are no more threads, or none at all
+            return None
+        self._job = job
+        return job
 
     def ask(self, unit: Versions, kind: Kind) -> Asked[Version] | None:
         """Has a process make a version, if there may be one."""
