@@ -188,6 +188,36 @@ def test_recursion_without_end_is_reported() -> None:
         sink(2**31 - 1)
 
 
+TWICE = {
+    "in the beginning": "int[n] a := w, int[n] b := w|b, u",
+    "from round to round": "int[n] a := w, int[n] b := v|u, u",
+}
+
+
+@pytest.mark.parametrize("where", TWICE)
+def test_an_array_that_a_loop_carries_twice_is_changed_as_one_of_them_alone(where: str) -> None:
+    carried, results = TWICE[where].split("|")
+    text = f"""
+function f(int n, int rounds)
+    int[n] w = with [n] disjoint complete
+        genarray int default 0
+        part [0] <= [i] < [n]
+            yield i
+    int[n] v = with [n] disjoint complete
+        genarray int default 0
+        part [0] <= [j] < [n]
+            yield 7
+    int[n] a.1, int[n] b.1 = for k from 0 to rounds step 1 with {carried}
+        int t = load b[1]
+        int t.1 = add t, k
+        int[n] u = update a[0] with t.1
+        next {results}
+    return n, a.1, n, b.1
+"""
+    for rounds in range(4):
+        agree(parsed(text), 5, rounds)
+
+
 def test_arrays_through_calls_are_updated_in_place() -> None:
     f = B()
     n, at = f.names.var("n", INT), f.names.var("k", INT)

@@ -82,7 +82,7 @@ class Lowering(Writer):
                 release(self.code, self.env[name])  # type: ignore[arg-type]
             if isinstance(s, Let):
                 mine |= self.settle(s.targets, last)
-        return [self.take(a, mine) for a in block.results]
+        return self.take_each(block.results, mine)
 
     def settle(self, targets: Sequence[Var], last: dict[str, int]) -> set[str]:
         """The arrays among targets that will be used; the others are released."""
@@ -280,9 +280,9 @@ class Lowering(Writer):
         unique = frozenset(p.name for p in params if isinstance(p.type, ArrayType) and is_updated(rhs.body, p.name))
         inside: frozenset[str] = frozenset().union(*map(self.unit.uses.of, blocks(rhs)))
         movable = dying - inside
+        left = iter(self.take_each([a for a, place in zip(rhs.initial, places) if place is None], movable))
         values = [
-            self.take(a, movable) if place is None else self.placed(self.array(a), place)
-            for a, place in zip(rhs.initial, places)
+            next(left) if place is None else self.placed(self.array(a), place) for a, place in zip(rhs.initial, places)
         ]
         dying &= movable | inside
         slots = Slots(self, params)

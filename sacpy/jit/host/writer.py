@@ -7,6 +7,7 @@ statements, so that those need not know one another.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -231,6 +232,16 @@ class Writer(ABC):
         else:
             retain(self.code, array)
         return replace(array)
+
+    def take_each(self, atoms: Sequence[Atom], dying: set[str]) -> list[Value]:
+        """Values with references of their own. An array that is among them several times is held by others, though it
+        was nobody else's when it was taken first."""
+        values = [self.take(a, dying) for a in atoms]
+        count = Counter(a.name for a in atoms if isinstance(a, Var))
+        for a, value in zip(atoms, values):
+            if isinstance(a, Var) and isinstance(value, Array) and count[a.name] > 1:
+                value.unique = False
+        return values
 
     # ---- leaving
 
