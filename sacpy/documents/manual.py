@@ -24,6 +24,7 @@ from sacpy.lang.source import NOWHERE
 from sacpy.nodes import Node
 
 _WIDEST = 100  # columns of a text on a terminal
+_SHORTEST_STEM = 4  # letters of a word that is looked for without its ending
 MOST = 25  # findings of a search that are shown
 _CODE = re.compile(r"[EWN]0\d{3}")
 _LINK = re.compile(r"\[([^\]]+)\]\([^)]*\)")
@@ -82,20 +83,31 @@ class Finding(Node):
 
 def search(library: Library, words: Sequence[str]) -> list[Finding]:
     """What mentions all of these words, in its name, heading or text, the most prominent first; where nothing does,
-    what mentions most of them, if that is more than half."""
-    wanted = list(dict.fromkeys(w.lower() for w in words if w))
+    what mentions most of them, if that is at least half. Words count as the same in singular and plural, and with other
+    endings."""
+    wanted = {_stem(w.lower()): w.lower() for w in words if w}
     found: list[Finding] = []
     for name, where, sentence, text in _texts(library):
         heads = f"{name} {sentence}".lower()
         body = text.lower()
-        lacks = tuple(w for w in wanted if w not in heads and w not in body)
-        if 2 * len(lacks) < len(wanted):
-            exact = sum(w == name.lower() for w in wanted)
-            named = sum(w in name.lower() for w in wanted)
-            headed = sum(w in heads for w in wanted)
+        lacks = tuple(w for stem, w in wanted.items() if stem not in heads and stem not in body)
+        if lacks and 2 * len(lacks) == len(wanted):  # half of the words: where they are what it is about
+            lacks = tuple(w for stem, w in wanted.items() if stem not in heads)
+        if 2 * len(lacks) <= len(wanted) and len(lacks) < len(wanted):
+            exact = sum(w == name.lower() for w in wanted.values())
+            named = sum(stem in name.lower() for stem in wanted)
+            headed = sum(stem in heads for stem in wanted)
             found.append(Finding(-(4 * exact + 2 * named + headed), name, where, sentence, lacks))
     fewest = min((len(f.lacks) for f in found), default=0)
     return sorted((f for f in found if len(f.lacks) == fewest), key=lambda f: (f.worth, len(f.name), f.name, f.where))
+
+
+def _stem(word: str) -> str:
+    """A word without the endings of English that change with its use: as many letters as all its forms share."""
+    for ending in ("ing", "ed", "es", "s"):
+        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:
+            return word.removesuffix(ending)
+    return word
 
 
 def findings(found: Sequence[Finding], words: Sequence[str]) -> str:
@@ -103,7 +115,7 @@ def findings(found: Sequence[Finding], words: Sequence[str]) -> str:
     nothing = f"nothing mentions {' and '.join(' '.join(words).split())}"
     if not found:
         return f"{nothing}\n"
-    most = f"{nothing} together; most of these words:\n" if found[0].lacks else ""
+    most = f"{nothing} together; some of these words:\n" if found[0].lacks else ""
     shown = _listed((f"{f.name}   {f.where}", f.sentence) for f in found[:MOST])
     more = f"and {len(found) - MOST} more\n" if len(found) > MOST else ""
     return f"{most}{shown}{more}"
