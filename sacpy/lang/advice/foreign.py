@@ -38,7 +38,7 @@ _CODES = {
     "types": re.compile(r"E0310"),
     "modules": re.compile(r"E0301"),
 }
-_OWN = ("E0110", "E0201", "E0222")  # a change that these propose is better than any of the table
+_OWN = ("E0110", "E0201", "E0222", "E0501")  # a change that these propose is better than any of the table
 _ARROW = "E0230"  # with a change: a `:` stands where a comprehension has `->`
 _OTHERS = ("E0403", "E0415")  # another function of that name is there, and takes other arguments
 _WITH_TYPES = ("E0403",)  # whose labels tell the arguments' types
