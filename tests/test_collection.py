@@ -58,6 +58,40 @@ def test_what_somebody_has_frozen_remains_so_and_nothing_happens_where_python_do
     assert _printed("gc.disable(); load(); print(gc.get_freeze_count(), gc.isenabled())") == "0 False"
 
 
+STRUCK = """
+import weakref
+
+class Node: pass
+
+def struck(reason):
+    made = [[] for _ in range(5000)]
+    node = Node()
+    node.itself = node
+    found.append(weakref.ref(node))
+    del seen[:]
+    try:
+        with without_collection():
+            more = [[] for _ in range(5000)]
+            raise reason
+    except BaseException:
+        others = [[] for _ in range(100)]
+        return len(seen)
+
+found = []
+"""
+
+
+def test_what_a_limit_ends_is_not_looked_through_before_that_is_said_but_when_the_next_begins() -> None:
+    assert _printed(STRUCK + "print(struck(ValueError()) > 0)") == "True"
+    script = """
+print(struck(KeyboardInterrupt()), found[0]() is not None, end=" ")
+with without_collection():
+    print(found[0](), gc.isenabled(), end=" ")
+print(gc.isenabled(), gc.get_freeze_count())
+"""
+    assert _printed(STRUCK + script) == "0 True None False True 0"
+
+
 def test_python_looks_again_wherever_an_interruption_strikes() -> None:
     script = """
 import itertools, sys

@@ -7,6 +7,8 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+_left_behind = False  # whether there may be cycles among what counts as old because an exception ended its making
+
 
 @contextmanager
 def without_collection(loading: str = "") -> Iterator[None]:
@@ -16,14 +18,25 @@ def without_collection(loading: str = "") -> Iterator[None]:
     `loading`: a name for what loads modules as well when it is first done. That time Python does not look through what
     was made afterwards either.
     """
+    global _left_behind
     paused = _Paused() if gc.isenabled() else None
+    if paused and _left_behind:
+        _left_behind = False
+        gc.collect()
     if paused:  # otherwise whoever disabled it, another thread perhaps, enables it, and may do so before the next line
         gc.disable()
     try:
         yield
+    except Exception:
+        raise
+    except BaseException:
+        if paused:  # looking through what was made would keep a limit or Ctrl-C back: a tenth of a second and more
+            _left_behind = True
+            _all_is_old()
+        raise
     finally:
         if paused and loading:
-            _all_is_old(loading)
+            _first_loaded(loading)
         paused = None
 
 
@@ -35,7 +48,11 @@ class _Paused:
 
 
 @functools.cache  # only the first time: cycles in what counts as old are found late
-def _all_is_old(_loaded: str) -> None:
+def _first_loaded(_loaded: str) -> None:
+    _all_is_old()
+
+
+def _all_is_old() -> None:
     """Has Python take all objects that there are for old: it looks through those seldom, and through young ones as soon
     as it may again."""
     frozen = gc.get_freeze_count() > 0  # somebody keeps objects apart on purpose: those remain so
