@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sacpy.jit.passes.unroll import run
+from sacpy.jit.passes.unroll import run, run_longer
 from tests.jit.pass_tools import after, check, unchanged
 
 
@@ -127,7 +127,7 @@ def test_a_fold_of_elements_that_are_long_to_compute_waits_for_these() -> None:
     for terms, short in ((2, True), (9, False)):
         sums = "".join(f"                double x.{k + 1} = add x.{k}, 1.0\n" for k in range(1, terms))
         found = after(
-            run,
+            run_longer,
             f"""
             function f(double[49] a)
                 double[49] t = with [49]
@@ -187,3 +187,28 @@ function f(double[12] w, double x)
     return 12, r
 """
     assert "for" in after(run, text).split()
+
+
+def test_the_sum_of_a_matrix_product_stays_a_loop_but_for_the_shortest_and_others_do_not() -> None:
+    for terms, index, loop in ((16, "k,j", False), (17, "k,j", True), (17, "k,0", False)):
+        found = after(
+            run_longer,
+            f"""
+            function f(int n, double[n,17] a, double[17,n] b)
+                double[n,n] c = with [n,n]
+                    genarray double default 0.0
+                    part [0,0] <= [i,j] < [n,n]
+                        double s = with
+                            fold from 0.0 by (double acc), (double val)
+                                double r = add acc, val
+                                give r
+                            part [0] <= [k] < [{terms}]
+                                double x = load a[i,k]
+                                double y = load b[{index}]
+                                double z = mul x, y
+                                yield z
+                        yield s
+                return c
+            """,
+        )
+        assert ("fold" in found) == loop, found

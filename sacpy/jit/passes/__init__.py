@@ -81,6 +81,7 @@ FOLDING = (
     Step("unroll", unroll.run, "small known extents become statements, which every other pass understands"),
     Step("dead_code", dead_code.run, "whoever counts uses counts those that are left"),
     Step("fold_withloops", fold_withloops.run, "an array that is read once is computed where it is read", ends=True),
+    Step("unroll_longer", unroll.run_longer, "what sums add up is in their cells now, and tells how they run best"),
     Step("counting", counting.run, "loops with a counter become `For`, which the following look for"),
     Step("dead_code", dead_code.run, "without the counters that `counting` has replaced"),
     Step("loops_to_withloops", loops_to_withloops.run, "loops that set every element can be folded in the next round"),

@@ -13,6 +13,7 @@ from __future__ import annotations
 from itertools import product
 from math import prod
 
+from sacpy.jit.analysis.contractions import contraction
 from sacpy.jit.analysis.costs import size
 from sacpy.jit.ir.graph import (
     ArrayType,
@@ -37,22 +38,27 @@ from sacpy.jit.passes.loops_to_withloops import nest_of
 from sacpy.jit.passes.simplify import Simplifier
 from sacpy.jit.passes.units import per_function
 
-POINTS = 64  # indices of a fold
+FEW = 16  # indices of a fold, whatever it stands in
+POINTS = 64  # of one that is no part of a matrix product
 ROUNDS = 8  # of a counting loop
 ELEMENTS = 16  # of a small array, and rounds of a loop that changes one: its elements become scalars
 CODE = 400  # statements afterwards
 
 
 class _Unroller:
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: Function, points: int) -> None:
         self.walk = Simplifier(function)
         self.walk.take_over(let=self.let)
+        self.points = points
+        self.tiled: set[str] = set()  # the sums of matrix products
 
     def let(self, s: Let) -> None:
         rhs = s.rhs
         if not is_nested(rhs):
             Simplifier.let(self.walk, s)
             return
+        if isinstance(rhs, WithLoop) and self.points > FEW:
+            self.tiled |= {t.name for p in rhs.partitions if (c := contraction(p)) and c.packed for t in c.targets}
         if (
             isinstance(rhs, WithLoop)
             and not self.walk.laid_out(rhs)
@@ -60,7 +66,8 @@ class _Unroller:
         ):
             points = [_points(p) for p in rhs.partitions]
             known = [p for p in points if p is not None]
-            if len(known) == len(points) and sum(map(len, known)) <= POINTS and self.code(rhs, known) <= CODE:
+            most = FEW if any(t.name in self.tiled for t in s.targets) else self.points
+            if len(known) == len(points) and sum(map(len, known)) <= most and self.code(rhs, known) <= CODE:
                 self.folds(s.targets, rhs, known)
                 return
         elif (
@@ -159,9 +166,19 @@ def _changes_small_array(r: For) -> bool:
 
 def unroll(function: Function) -> Function:
     """A function with its shortest loops unrolled."""
-    return _Unroller(function).walk.function(function)
+    return _Unroller(function, FEW).walk.function(function)
+
+
+def unroll_longer(function: Function) -> Function:
+    """A function with longer folds unrolled, too, where they are computed in no better way."""
+    return _Unroller(function, POINTS).walk.function(function)
 
 
 def run(unit: Unit) -> Unit:
     """A unit with its shortest loops unrolled."""
     return per_function(unit, unroll)
+
+
+def run_longer(unit: Unit) -> Unit:
+    """A unit with its short loops unrolled, where what they sum up is known."""
+    return per_function(unit, unroll_longer)
