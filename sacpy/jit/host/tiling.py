@@ -18,7 +18,6 @@ from sacpy.jit.analysis.contractions import Contraction, contraction, names_of
 from sacpy.jit.host.loops import count_loop
 from sacpy.jit.host.memory import Array, Scalar, element_address, flat, release
 from sacpy.jit.host.sinks import ArraySink, Sink
-from sacpy.jit.host.vectors import Vectors
 from sacpy.jit.host.writer import Writer
 from sacpy.jit.ir.graph import Atom, Block, Const, Let, Load, Op, Partition, Var
 from sacpy.jit.llvm.legal import LLVM_TYPES, constant, size_of
@@ -51,6 +50,8 @@ class Tiling:
             self.rows = max(1, self.rows // len(c.targets))
         else:
             self.vectors = max(1, self.vectors // len(c.targets))
+        from sacpy.jit.host.vectors import Vectors  # most programs have no tiles
+
         self.registers = Vectors(self.code, c.base, self.lanes, lowering.unit.style.flags)
         loads = [s for s in c.inner.body.statements if isinstance(s, Let) and isinstance(s.rhs, Load)]
         self.packs = (
