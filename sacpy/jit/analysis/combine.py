@@ -157,8 +157,7 @@ def steps_of(body: Block, params: Sequence[Var], results: Sequence[Atom]) -> lis
         if step is None or not step.alone(count):
             return None
         found.append(step)
-    # what is computed from a carried variable is no value of another step, since each is used by its own step alone
-    return None if any(step.value in params for step in found) else found
+    return found  # none uses a variable of another, since each is used by its own step alone
 
 
 def without(body: Block, steps: Sequence[Step]) -> tuple[Stmt, ...]:
@@ -306,8 +305,7 @@ def nest_of(r: For) -> Nest | None:
     lets = lets_of(element.statements)
     load = Load(array, element.index)
     step = step_of(element.new, lets, lambda a: isinstance(a, Var) and a.name in lets and lets[a.name].rhs == load)
-    count = uses(Block(element.statements, (element.new,)))
-    if step is None or not step.alone(count) or count[array.name] != 1:
+    if step is None or not step.alone(uses(Block(element.statements, (element.new,)))):
         return None
     gone = {step.old.name, *(s.targets[0].name for s in step.lets)}
     body = (*around, *(s for s in element.statements if not (isinstance(s, Let) and s.targets[0].name in gone)))
@@ -382,7 +380,7 @@ def _is_box(outermost: For, parallel: Sequence[Axis], reduced: Sequence[Axis], b
     """Whether the elements are a box that lies in the array, or above it, and each sees its own rounds: the loops that
     reduce it may begin and end where its indices say, by operations, which are `before`."""
     inside = bound(outermost.body) | {outermost.index.name}
-    if any(isinstance(b, Var) and b.name in inside for a in parallel for b in (a.lower, a.upper)):
+    if any(isinstance(a.upper, Var) and a.upper.name in inside for a in parallel):
         return False
     if not all(isinstance(a.lower, Const) and a.lower.value >= 0 for a in parallel):
         return False
