@@ -24,14 +24,18 @@ class Ints:
     """What is known of the ints of a function. `sums`: the operations without overflow that variables are set to;
     selections, remainders and the least of ints are such."""
 
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: Function, sums: Sums | None = None) -> None:
         self._function = function
         self._forms: Forms | None = None
-        self.sums: Sums = {
+        self.sums: Sums = sums or {
             s.targets[0].name: s.rhs
             for s in statements(function.body)
             if isinstance(s, Let) and isinstance(s.rhs, Op) and (s.rhs.exact or _is_choice(s.rhs))
         }
+
+    def with_more(self, sums: Sums) -> Ints:
+        """The same, with variables that are not in the function."""
+        return Ints(self._function, {**self.sums, **sums}) if sums else self
 
     @property
     def forms(self) -> Forms:

@@ -72,7 +72,7 @@ class Overlap:
             return ALWAYS
         found = ALWAYS
         for q in self.w.partitions:
-            if cell and q is p and _is_own(access.index, p, self.ints.sums, inside=True):
+            if cell and _is_own_within(access.index, p, q, self.ints.sums):
                 continue
             conditions = self._outside(access, p, q)
             if conditions is None:
@@ -188,12 +188,21 @@ class Overlap:
         return frozenset({multiple(extent, turn)}) if isinstance(extent, Var) and left == {extent.name} else None
 
 
-def _is_own(index: tuple[Atom, ...], p: Partition, sums: Sums, *, inside: bool = False) -> bool:
-    """Whether a full index is that of the cell that is computed. `inside`: it is known to be one of the partition,
-    which along some axes may have only one."""
+def _is_own(index: tuple[Atom, ...], p: Partition, sums: Sums) -> bool:
+    """Whether a full index is that of the cell that is computed."""
     return all(
-        at == i or ((inside or at == lower) and distance(lower, upper, sums) == 1)
+        at == i or (at == lower and distance(lower, upper, sums) == 1)
         for at, i, lower, upper in zip(index, p.index, p.lower, p.upper)
+    )
+
+
+def _is_own_within(index: tuple[Atom, ...], p: Partition, q: Partition, sums: Sums) -> bool:
+    """Whether a full index that lies in `q` is that of the cell that is computed, in `p`: along each axis it is the
+    cell's own, or the only one that `q` and `p` have. Where cells are computed once, it lies in no other partition
+    then."""
+    return all(
+        at == i or ((lower, upper) == (q.lower[k], q.upper[k]) and distance(lower, upper, sums) == 1)
+        for k, (at, i, lower, upper) in enumerate(zip(index, p.index, p.lower, p.upper))
     )
 
 
