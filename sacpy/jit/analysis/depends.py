@@ -193,7 +193,7 @@ def _in_strips(loop: For, used: Sequence[Use], rank: int, ints: Ints, inside: se
 
 def _apart_along(loop: For, used: Sequence[Use], axis: int, ints: Ints, inside: set[str]) -> bool:
     from sacpy.withloop.linear import Linear
-    from sacpy.withloop.lmads import Lmad, apart
+    from sacpy.withloop.lmads import Lmad
 
     forms, i = ints.forms, loop.index.name
     inside = inside | {i}
@@ -221,12 +221,8 @@ def _apart_along(loop: For, used: Sequence[Use], axis: int, ints: Ints, inside: 
                 return False
         first, rounds = forms.form(loop.lower), forms.form(loop.upper) - forms.form(loop.lower)
         written = Lmad(first * pace + low, ((rounds, pace), (high - low + 1, 1)))
-        for form in others:
-            if not (
-                apart(Lmad(form, ()), written, forms.bounds)
-                or apart(forms.reached(form, inside), written, forms.bounds)
-            ):
-                return False
+        if not all(forms.apart(form, (written,), inside) for form in others):
+            return False
     return True
 
 

@@ -110,17 +110,11 @@ class Overlap:
     def _never(self, at: Atom, q: Partition, axis: int) -> bool:
         """Whether an int is certainly no index that `q` covers along an axis, or none of the array, where nothing is
         read."""
-        from sacpy.withloop.lmads import Lmad, apart
-
         forms = self.ints.forms
         form, end = forms.form(at), forms.form(extents_of(self.array)[axis])
         if forms.bounds.never_negative(form - end) or forms.bounds.never_negative(-form - 1):
             return True
-        return any(
-            apart(read, written, forms.bounds)
-            for written in forms.along(q, axis)
-            for read in (Lmad(form, ()), forms.reached(form, self.inside))
-        )
+        return forms.apart(form, forms.along(q, axis), self.inside)
 
     def _flat(self, access: Access, q: Partition) -> bool:
         """Whether no address that an access reads is one that `q` covers, where extents are numbers."""
