@@ -194,7 +194,7 @@ class _Teller:
                 for name in sorted(dying - self.outside.borrowed) if w.complete else ():
                     if self.types[name] == type_ and may_share(w, Var(name, type_), self.ints) == ALWAYS:
                         return f"in the memory of {name}"
-                kept = kept_rows(w, dying - self.outside.borrowed, self.ints.sums)
+                kept = kept_rows(w, dying - self.outside.borrowed, self.ints)
                 return f"grown from {kept[0].load.array.name}" if kept else "new"
         return "what the fold ends with"
 
