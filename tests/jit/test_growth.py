@@ -255,7 +255,7 @@ def kept(text: str) -> list[int]:
     function = unit(text).root
     loops = [s.rhs for s in all_statements(function.body) if isinstance(s, Let) and isinstance(s.rhs, WithLoop)]
     assert not any(isinstance(s, Let) and isinstance(s.rhs, Loop) for s in function.body.statements)
-    return [len(kept_rows(w, {"a", "b", "c", "d", "ra"}, Ints(function).sums)) for w in loops]
+    return [len(kept_rows(w, {"a", "b", "c", "d", "ra"}, Ints(function))) for w in loops]
 
 
 BODY = """

@@ -4,6 +4,7 @@ strict."""
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -389,7 +390,7 @@ def test_what_is_not_is_not(shift: str) -> None:
         ("load a[i,k,j]", "load a[i,j,k]"),  # elements lie side by side along k
         ("load a[i,k,j]", "load a[i,i,j]"),  # nothing else is read for another k
         ("[0] <= [k] < [end]", "[0] <= [k] < [j]"),
-        ("mul x, y", "div x, y"),
+        ("mul x, y", "pow x, y"),
         (
             "            {base} offset = load o[j]\n",
             "            {base} offset = load o[j]\n            bool fine = lt offset, 9\n"
@@ -400,6 +401,64 @@ def test_what_is_not_is_not(shift: str) -> None:
 def test_other_sums_are_not_tiled(change: tuple[str, str]) -> None:
     assert change[0] in COLUMNS
     assert not is_tiled(parsed(typed(COLUMNS.replace(*change), "double")))
+
+
+STEPS = {
+    "least": "{base} more = min acc, val",
+    "the last of equal ones": "{base} more = min val, acc",
+    "greatest": "{base} more = max val, acc",
+    "product": "{base} more = mul acc, val",
+    "chosen": "bool c = le acc, val\n                    {base} more = select c, val, acc",
+    "sticky": "bool c = ge acc, val\n                    bool u = neq acc, acc\n"
+    "                    bool e = or c, u\n                    {base} more = select e, acc, val",
+}
+TERMS = ("mul x, y", "min x, y", "max y, x", "sub x, y")
+
+
+@pytest.mark.parametrize(
+    ("step", "base", "dtype"),
+    [*((step, "double", "f8") for step in STEPS), ("greatest", "ulong", "u8"), ("chosen", "int", "i4")],
+)
+def test_any_step_is_done_in_order_lane_by_lane(step: str, base: str, dtype: str) -> None:
+    """For NaN, infinities and zeros of both signs too, along rows and in products."""
+    odd = [0.0, -0.0, np.nan, np.inf, -np.inf, 1.5, -2.5]
+    values: Any = np.array(odd) if base in REAL else np.array([0, 1, 3, 250, 2**31 - 1]).astype(dtype)
+    seven = RNG.choice(values[:2])
+    for text, sizes, packed in (
+        (PRODUCT, lambda n, m, l_: ((n, m), (m, l_), (l_,)), True),
+        (COLUMNS, lambda n, m, l_: ((n, m, l_), (m,), (), (l_,)), False),
+    ):
+        changed = text.replace("{base} more = add acc, val", STEPS[step]).replace("mul x, y", RNG.choice(TERMS))
+        for name, part in PLAIN.items():
+            changed = changed.replace("{" + name + "}", part)
+        changed = "\n".join(line for line in changed.split("\n") if line.strip())
+        start = f"{seven}:{base}" if base not in REAL or seven == seven else "0.5:double"
+        u = parsed(typed(changed.replace("{zero}", start), base))
+        assert kinds(u) == [packed]
+        many: list[list[Any]] = []
+        for n, m, l_ in ((3, 5, 70), (1, 1, 1), (9, 2, 33), (2, 0, 9)):
+            args = [RNG.choice(values, s) for s in sizes(n, m, l_)]
+            many.append(args if packed else [*args[:2], np.full(n, m, "i4"), args[3]])
+        agree_on(u, many)
+
+
+@pytest.mark.parametrize("term", ["div x, y", "abs xx", "sqrt xx"])
+def test_terms_may_divide_and_take_roots(term: str) -> None:
+    text = COLUMNS.replace("mul x, y", term).replace(
+        "{base} xy =", "{base} xx = sub x, y\n                    {base} xy ="
+    )
+    for base, dtype in (("double", "f8"), ("float", "f4")):
+        u = parsed(typed(text, base))
+        assert kinds(u) == [False]
+        shapes_ = [((3, 5, 70), 5, 70), ((2, 3, 17), 3, 17), ((2, 0, 3), 0, 3)]
+        agree_on(
+            u,
+            [
+                [RNG.standard_normal(s).astype(dtype) for s in (a, m)]
+                + [np.full(a[0], m, "i4"), RNG.standard_normal(l_).astype(dtype)]
+                for a, m, l_ in shapes_
+            ],
+        )
 
 
 PRODUCT = """

@@ -22,6 +22,7 @@ CASES = {
     "most": "int[.] f(int[n] k) { return scatter_max(genarray([7], 3), k, { [i] -> i % 100 | [i] < [n] }); }",
     "least": "uint[.] f(int[n] k) { return scatter_min(genarray([7], 300ui), k, { [i] -> toui(i) | [i] < [n] }); }",
     "bits": """int[.] f(int[n] k) { return with { ([0] <= [i] < [n]) : (k[i], i); } : into(iota(7), ^); }""",
+    "less": "int[.] f(int[n] k) { return with { ([0] <= [i] < [n]) : (k[i], 3 * i); } : into(iota(7), -); }",
     "plane": """int[.,.] f(int[n] k) {
         return with { ([0] <= [i] < [n]) : ([k[i], i % 3], i); } : into(genarray([7, 3], 1), +);
     }""",
@@ -40,7 +41,13 @@ def keys(n: int) -> np.ndarray:
     return np.random.default_rng(n).integers(0, 7, n).astype(np.int32)
 
 
-OFTEN = [("counts", scattered.SHARED), ("weights", 0), ("plane", scattered.SHARED), ("last", 0)]
+OFTEN = [
+    ("counts", scattered.SHARED),
+    ("less", scattered.SHARED),
+    ("less", 0),
+    ("plane", scattered.SHARED),
+    ("last", 0),
+]
 EACH = [(case, shared) for case in CASES for shared in (scattered.SHARED, 0)]
 
 
@@ -110,7 +117,7 @@ def test_an_index_outside_of_the_array_is_an_error() -> None:
 
 @pytest.mark.parametrize(
     ("base", "operator", "word"),
-    [("int", "-", "one after the other"), ("byte", "+", "too small"), ("double", "+", "one after the other")],
+    [("int", "*", "one after the other"), ("byte", "+", "too small"), ("double", "+", "one after the other")],
 )
 def test_what_is_not_exact_in_any_order_stays(base: str, operator: str, word: str) -> None:
     both = Both(

@@ -104,8 +104,7 @@ def changed(o: Opening, law: str) -> Opening:
 )
 def test_plans_keep_the_laws_and_others_are_refused(law: str) -> None:
     root = unit(GRAPH).root
-    sums = Ints(root).sums
-    plan = circuits(root.body, {"a", "b"}, arrays_of, sums, Outside.of(root, sums, ()))
+    plan = circuits(root.body, {"a", "b"}, arrays_of, Ints(root), Outside.of(root, ()))
     ((point, opening),) = plan.openings.items()
     assert opening.ahead == (1, 2, 3) and opening.first == 0
     verify_plan(root.body, plan)

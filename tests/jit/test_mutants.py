@@ -158,10 +158,10 @@ MUTANTS: dict[Mutant, str] = {
     ): "wrapped",
     Mutant(
         "sums start from 0",
-        PASSES + "interchange",
-        "_Interchanger.interchanged",
-        "Fold((first,),",
-        "Fold((Const(start.base, 0.0),),",
+        PASSES + "accumulating",
+        "_Summer.part",
+        "fold_of([n.step], (first,), self.supply)",
+        "fold_of([n.step], (Const(start.base, 0.0),), self.supply)",
     ): "weighed",
     Mutant(
         "a part of an assigned row is left out",

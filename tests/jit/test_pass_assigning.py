@@ -61,6 +61,63 @@ def test_what_reads_elements_that_another_sets_stays(row: str, column: str) -> N
     unchanged(assigning.run, ROW.format(row=row, column=column))
 
 
+BEFORE = """
+function f(int n, int i, int l, bool t, double[n,n] a)
+    int h = {above}
+    int q = sub! n, 1
+    double[n] w = with [n] disjoint complete
+        genarray double default 0.0
+        part [0] <= [j] < [q]
+            int e = add! j, 1
+            double x = load a[{row},{column}]
+            double y = load a[i,j]
+            bool less = lt x, y
+            double z = if less
+                double g = load a[i,j]
+                double m = mul g, 2.0
+                give m
+            else
+                give x
+            yield z
+        part [q] <= [j.1] < [n]
+            double v = load a[{other},j.1]
+            yield v
+    double[n,n] c = update a[i] with w
+    return n, n, c
+"""
+ABOVE = {"above": "sub! i, 1", "row": "h", "column": "e", "other": "i"}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {},
+        {"other": "h"},
+        {"above": "add! i, 1"},
+        {"column": "l"},
+        {"row": "l", "column": "j"},
+        {"row": "i", "column": "q"},
+    ],
+)
+def test_rows_that_read_others_and_their_own_cells_are_computed_in_place(change: dict[str, str]) -> None:
+    fine = change != {"row": "i", "column": "q"}
+    text = BEFORE.format(**ABOVE | change)
+    u = unit(text)
+    if not fine:
+        unchanged(assigning.run, text)
+        return
+    assert "with [" not in after(assigning.run, text)
+    a = np.random.default_rng(7).random((5, 5))
+    for i, k in ((1, 0), (3, 4), (2, 2)):
+        expected, found = (evaluate(g, [i, k, True, a.copy()])[-1] for g in (u, assigning.run(u)))
+        assert np.array_equal(found, expected)
+
+
+@pytest.mark.parametrize("change", [{"row": "l"}, {"above": "sub i, l"}, {"above": "sub! i, l"}])
+def test_rows_that_may_be_the_own_one_stay(change: dict[str, str]) -> None:
+    unchanged(assigning.run, BEFORE.format(**ABOVE | change))
+
+
 MODIFIED = """
 function f(int n, int i, int l, double v, double[n,n] a, double[n,n] b)
     double[n] r = view {array}[{row}]
@@ -77,6 +134,11 @@ def test_the_rest_of_a_modified_row_is_left_alone() -> None:
     found = after(assigning.run, MODIFIED.format(array="a", row="i"))
     assert "with [" not in found
     assert "for j from 1 to 3" in found
+
+
+def test_points_a_step_apart_stay() -> None:
+    text = MODIFIED.format(array="a", row="i")
+    unchanged(assigning.run, text.replace("< [3]", "< [n] step [2] width [1]"))
 
 
 @pytest.mark.parametrize(("array", "row"), [("a", "l"), ("b", "i")])

@@ -5,8 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from sacpy.jit.analysis.folds import recognised
+from sacpy.jit.ir.graph import Fold, Let, WithLoop
 from sacpy.jit.passes import reductions
+from tests.jit.graph_evaluator import evaluate
 from tests.jit.graph_text import unit
+from tests.jit.native_tools import agree_on
 from tests.jit.pass_tools import after, check, outcome
 
 LOOP = """
@@ -73,9 +77,25 @@ def test_a_choice_of_the_lesser_or_the_greater_is_an_extreme(test: str, chosen: 
             assert outcome(reductions.run(unit(text)), args) == outcome(unit(text), args)
 
 
-@pytest.mark.parametrize(
-    ("test", "chosen"), [("le a, p", "a, p"), ("lt a, x", "a, p"), ("lt a, p", "a, x"), ("eq a, p", "a, p")]
-)
+@pytest.mark.parametrize("test", ["le a, p", "le p, a"])
+@pytest.mark.parametrize("chosen", ["a, p", "p, a"])
+def test_where_equal_ones_are_chosen_otherwise_the_choice_stays_as_it_is(test: str, chosen: str) -> None:
+    text = CHOICE.format(test=test, chosen=chosen)
+    found = after(reductions.run, text)
+    assert f"bool c = {test}".replace("a", "val") in found
+    w = next(s.rhs for s in unit(found).root.body.statements if isinstance(s, Let))
+    assert isinstance(w, WithLoop) and isinstance(w.operators[0], Fold)
+    reduction = recognised(w.operators[0])
+    assert reduction is not None and reduction.codes == ("min" if test[3:] == chosen else "max",)
+    many = [
+        (np.array(z), start)
+        for start in (0.0, -0.0, np.nan, 0.5)
+        for z in ([], [0.0], [-0.0, 0.0], [0.5, np.nan, 2.0, -0.0], [np.nan], [1.0, -1.0, 1.0], [0.0, -0.0] * 40)
+    ]
+    assert repr(agree_on(unit(found), many)) == repr([tuple(evaluate(unit(text), args)) for args in many])
+
+
+@pytest.mark.parametrize(("test", "chosen"), [("lt a, x", "a, p"), ("lt a, p", "a, x"), ("eq a, p", "a, p")])
 def test_other_choices_stay_loops(test: str, chosen: str) -> None:
     assert "fold" not in after(reductions.run, CHOICE.format(test=test, chosen=chosen))
 

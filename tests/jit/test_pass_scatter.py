@@ -33,7 +33,9 @@ def loop(value: str = "mul k, 3", combined: str = "add a, v", at: str = "k") -> 
     return LOOP.format(value=value, combined=combined, at=at)
 
 
-@pytest.mark.parametrize("combined", ["max v, a", "min a, v", "add v, a", "bitxor a, v", "bitand a, v", "bitor a, v"])
+@pytest.mark.parametrize(
+    "combined", ["max v, a", "min a, v", "add v, a", "sub a, v", "bitxor a, v", "bitand a, v", "bitor a, v"]
+)
 @pytest.mark.parametrize(("start", "end"), [(0, 500), (3, 500), (7, 8), (9, 9), (11, 2), (-3, 0), (-7, -2), (0, 1)])
 def test_pieces_give_the_same(combined: str, start: int, end: int) -> None:
     text = loop(combined=combined)

@@ -54,7 +54,6 @@ def test_a_sample_goes_everywhere(sample: Findings) -> None:
         "flatten",
         "loops_to_withloops",
         "array_folds",
-        "interchange",
         "assigning",
         "private",
         "carried",

@@ -44,7 +44,6 @@ REACH = {
     "stepping": ("tests/corpus/scans-and-into.sac", "sums/0"),
     "behind": ("programs/run_lengths.sac", "numbers/0"),
     "accumulating": ("benchmarks/first/small/matmul_main.sac", "main/0@1"),
-    "interchange": ("programs/lattice_boltzmann.sac", "combine/0"),
     "short_circuit": ("programs/needleman_wunsch.sac", "table/0"),  # `layouts`: ends/0 of programs/smoothing.sac
     "assigning": ("programs/gram_schmidt.sac", "orthonormal/0"),
     "private": ("programs/time_warping.sac", "main/0@2"),

@@ -26,10 +26,10 @@ index function gives for each axis of the whole either an index or an axis of th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from functools import cache
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
 
+from sacpy.jit.analysis.ints import Ints
 from sacpy.jit.analysis.makers import Makers
 from sacpy.jit.ir.graph import (
     ArrayType,
@@ -38,7 +38,6 @@ from sacpy.jit.ir.graph import (
     Genarray,
     Let,
     Modarray,
-    Op,
     Stmt,
     Update,
     Var,
@@ -49,7 +48,6 @@ from sacpy.nodes import Node, Record, field
 
 if TYPE_CHECKING:
     from sacpy.jit.analysis.projections import Projection
-    from sacpy.withloop.linear import Bounds
 
 
 class Circuit(Node):
@@ -89,30 +87,17 @@ class Opening(Node):
 
 
 class Outside(Node):
-    """What is known of a function: `borrowed`: parameters that its caller keeps, so that no memory is given up for what
-    begins with one; `given`: those that must be as they were if a check fails. `bounds`: between which sums the indices
-    of its loops lie."""
+    """What is known of a function's arrays: `borrowed`: parameters that its caller keeps, so that no memory is given up
+    for what begins with one; `given`: those that must be as they were if a check fails."""
 
-    bounds: Callable[[], Bounds]
     borrowed: frozenset[str] = frozenset()
     given: frozenset[str] = frozenset()
 
     @staticmethod
-    def of(function: Function, sums: Mapping[str, Op], taken: Collection[int] | None = None) -> Outside:
-        """Of a function: `taken`: which of its parameters it may take over, if it is the root of a unit."""
-
-        @cache
-        def bounds() -> Bounds:
-            from sacpy.jit.analysis.overwritten import ranges
-
-            return ranges(function.body, sums)
-
-        if taken is None:
-            return Outside(bounds)
+    def of(function: Function, taken: Collection[int]) -> Outside:
+        """Of the root of a unit. `taken`: which of its parameters it may take over."""
         names = {p.name: number in taken for number, p in enumerate(function.params)}
-        return Outside(
-            bounds, frozenset(n for n, given in names.items() if not given), frozenset(n for n in names if names[n])
-        )
+        return Outside(frozenset(n for n, given in names.items() if not given), frozenset(n for n in names if names[n]))
 
 
 class Plan(Record):
@@ -129,7 +114,7 @@ def circuits(
     block: Block,
     owned: Collection[str],
     uses_of: Callable[[Stmt], frozenset[str]],
-    sums: Mapping[str, Op],
+    ints: Ints,
     outside: Outside,
     *,
     scattered: bool = False,
@@ -142,7 +127,7 @@ def circuits(
     from sacpy.jit.analysis.planner import Planner
 
     makers = Makers(block, [name for name in owned if name not in outside.borrowed], uses_of)
-    return Planner(block, frozenset(owned), makers, sums, outside, scattered).plan()
+    return Planner(block, frozenset(owned), makers, ints, outside, scattered).plan()
 
 
 def is_point(s: Stmt) -> bool:

@@ -1,13 +1,13 @@
-"""Sums over products in the cells of a partition, which can be computed in tiles (`host/tiling`): what they are.
+"""Cells of a partition that are folds, such as sums over products, which can be computed in tiles (`host/tiling`).
 
-In: a partition. Out: a `Contraction`, or None. Its cells each have a sum over k, or several beside each other (the
-parts of complex numbers, say), of arithmetic on elements that depend on some of i (the last axis but one), j (the last)
-and k. There are two kinds.
+In: a partition. Out: a `Contraction`, or None. Its cells (`combine.Cell`) each have a fold over k, or several beside
+each other (the parts of complex numbers, say): sums, extremes, or any other operation on each step, of arithmetic on
+elements that depend on some of i (the last axis but one), j (the last) and k. There are two kinds.
 
 *Packed*: what is loaded depends on i or on j, not both, as in a matrix product.
 
 *Columns*: elements lie side by side along j, at j or at j plus something, as in the sum of a matrix's rows, or in a
-convolution; k may have several axes.
+convolution, or the greatest of each column; k may have several axes.
 
 What else a cell's body has runs once for each cell, when its sum is there; in the second kind, what does not depend on
 j, once for each row.
@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from sacpy.jit.analysis.along import Along
+from sacpy.jit.analysis.combine import Step, cell_of, steps_of_fold
 from sacpy.jit.analysis.folds import recognised
 from sacpy.jit.analysis.straight import is_straight
 from sacpy.jit.ir.graph import (
@@ -26,7 +27,6 @@ from sacpy.jit.ir.graph import (
     Block,
     Check,
     Cons,
-    Fold,
     Let,
     Load,
     Op,
@@ -34,7 +34,6 @@ from sacpy.jit.ir.graph import (
     ScalarType,
     Stmt,
     Var,
-    WithLoop,
     blocks,
     operands,
 )
@@ -42,22 +41,24 @@ from sacpy.jit.ir.rewrite import free
 from sacpy.lang.types import BITS, REAL
 from sacpy.nodes import Node, replace
 
-_OPS = frozenset(["add", "sub", "mul", "neg"])
+_REALS = frozenset(["add", "sub", "mul", "div", "neg", "abs", "sqrt", "min", "max"])
+_INTEGERS = frozenset(["add", "sub", "mul", "neg", "min", "max", "bitand", "bitor", "bitxor"])
 MOST_SUMS = 4  # of a cell: more would leave too few registers for each
 
 
 class Contraction(Node):
     """A partition that can be tiled. `inner`: the only partition of its fold, whose body is the terms; `targets`: the
-    sums; `neutrals`: where they begin; `starts`: what is loaded at the cell's index as the number that a sum begins
-    with, where it does; `plain`: whether they are the cell's values; `along`: names of j, and of what is j plus
-    something; `vectors`: of terms that are computed for all of a vector's lanes; `rows`: what runs once for each row
-    (`packed`: nothing does); `cells`: what runs once for each cell then."""
+    sums, or whatever else `steps` make of the terms; `neutrals`: where they begin; `starts`: what is loaded at the
+    cell's index as the number that a sum begins with, where it does; `plain`: whether they are the cell's values;
+    `along`: names of j, and of what is j plus something; `vectors`: of terms that are computed for all of a vector's
+    lanes; `rows`: what runs once for each row (`packed`: nothing does); `cells`: what runs once for each cell then."""
 
     p: Partition
     inner: Partition
     base: str
     packed: bool
     targets: tuple[Var, ...]
+    steps: tuple[Step, ...]
     neutrals: tuple[Atom, ...]
     starts: tuple[Load | None, ...]
     along: frozenset[str]
@@ -77,39 +78,34 @@ class Contraction(Node):
 
 def contraction(p: Partition) -> Contraction | None:
     """The contraction that a partition is, if it is one that pays."""
-    folds = [k for k, s in enumerate(p.body.statements) if isinstance(s, Let) and isinstance(s.rhs, WithLoop)]
-    if p.rank < 1 or p.step is not None or len(folds) != 1:
+    cell = cell_of(p)
+    if p.rank < 1 or p.step is not None or cell is None or cell.inner.step is not None:
         return None
-    (at,) = folds
-    s, before, after = p.body.statements[at], p.body.statements[:at], p.body.statements[at + 1 :]
-    assert isinstance(s, Let) and isinstance(s.rhs, WithLoop)
+    before, after = cell.before, cell.after.statements
     made = [x for x in after if _is_cell(x)]
-    if len(s.rhs.partitions) != 1 or not all(_is_simple(x) for x in (*before, *after) if x not in made):
+    if not all(_is_simple(x) for x in (*before, *after) if x not in made):
         return None
     if {a for a in p.body.results if isinstance(a.type, ArrayType)} != {
         t for x in made if isinstance(x, Let) for t in x.targets
     }:
         return None
-    operators, inner = [o for o in s.rhs.operators if isinstance(o, Fold)], s.rhs.partitions[0]
-    if (
-        len(operators) != len(s.rhs.operators)
-        or not 1 <= len(s.targets) <= MOST_SUMS
-        or inner.rank < 1
-        or inner.step is not None
-    ):
+    steps: list[Step] = []
+    for f in cell.folds:
+        if recognised(f) is None:
+            return None
+        steps += steps_of_fold(f) or ()
+    base = cell.targets[0].base
+    if not 1 <= len(steps) <= MOST_SUMS or any(t.base != base for t in cell.targets):
+        return None
+    if base not in REAL and BITS.get(base, 0) < 32:
         return None
     inside = {v.name for v in p.index} | {t.name for x in before if isinstance(x, Let) for t in x.targets}
-    found = [recognised(f) for f in operators]
-    if not all(f is not None and set(f.codes) == {"add"} for f in found):
-        return None
-    neutrals = tuple(a for f in operators for a in f.neutrals)
+    neutrals = tuple(a for f in cell.folds for a in f.neutrals)
     starts = tuple(_start(p, a, before) for a in neutrals)
     if names_of(a for a, start in zip(neutrals, starts) if start is None) & inside:
         return None
-    base = s.targets[0].base
-    if any(t.base != base for t in s.targets) or (base not in REAL and (base not in BITS or BITS[base] < 32)):
-        return None
-    c = Contraction(p, inner, base, True, s.targets, neutrals, starts, frozenset([p.index[-1].name]))
+    along = frozenset([p.index[-1].name])
+    c = Contraction(p, cell.inner, base, True, cell.targets, tuple(steps), neutrals, starts, along)
     return _packed(c, before, after) or _columns(c, before, after)
 
 
@@ -262,6 +258,8 @@ def _is_term(s: Stmt, base: str) -> bool:
     """Whether a statement can be computed on vectors."""
     return (
         isinstance(s, Let)
-        and (isinstance(s.rhs, Load) or (isinstance(s.rhs, Op) and s.rhs.code in _OPS))
+        and (
+            isinstance(s.rhs, Load) or (isinstance(s.rhs, Op) and s.rhs.code in (_REALS if base in REAL else _INTEGERS))
+        )
         and s.targets[0].type == ScalarType(base)
     )

@@ -4,6 +4,7 @@ In: a with-loop, a loop or a block; an array; what is known of the ints of the f
 these questions, each stated in the function that answers it:
 
     may_share(w, array, ints)     may results of `w` take the memory of `array`, and if what holds when the code runs?
+    may_assign(w, update, ints)   may cells of `w` be computed where an update puts them, in an array that `w` reads?
     leaves(w, array, code, ints)  does `w` leave alone what other code reads of the array that it modifies?
     own_cell(code, array, index)  does code read nothing of an array but its element at an index?
     independent(loop, ints)       may the rounds of a counting loop run in any order, or at once?
@@ -32,15 +33,18 @@ from sacpy.jit.analysis.ints import Ints
 from sacpy.jit.analysis.overlap import ALWAYS, MOST, Conditions, Overlap, Test, tested
 from sacpy.jit.analysis.versions import Use, follow
 from sacpy.jit.ir.graph import (
+    INT,
     ArrayType,
     Atom,
     Block,
+    Const,
     Fold,
     For,
     Genarray,
     Let,
     Load,
     Modarray,
+    Op,
     Propagate,
     Stmt,
     Update,
@@ -51,6 +55,7 @@ from sacpy.jit.ir.graph import (
     statements,
 )
 from sacpy.jit.ir.rewrite import bound, uses
+from sacpy.nodes import replace
 
 if TYPE_CHECKING:
     from sacpy.withloop.linear import Number
@@ -85,6 +90,40 @@ def may_share(w: WithLoop, array: Var, ints: Ints, *, once: bool = False) -> Con
                 return None
             found |= needed
     return found
+
+
+def may_assign(w: WithLoop, update: Update, ints: Ints) -> bool:
+    """Whether the cells of a with-loop may be computed one by one, in any order, where an update puts the result into
+    an array, though bodies read that array.
+
+    For all partitions p, q, all indices i of p and j of q, and each access at e to the array in the body of p at i: e
+    does not begin with the update's index and j; or j = i, cells are scalars, and nobody else computes that cell.
+
+    That is, whether a with-loop that modifies the array, with one index along each of the first axes, may share its
+    memory."""
+    known: dict[str, Op] = {}
+    ends: list[Atom] = []
+    for k, a in enumerate(update.index):
+        end = integer(int(a.value) + 1) if isinstance(a, Const) else Var(f"behind axis {k}", INT)
+        if isinstance(end, Var):
+            known[end.name] = Op("add", (a, integer(1)), True)
+        ends.append(end)
+    front = tuple(Var(f"along axis {k}", INT) for k in range(len(ends)))
+    ones = tuple(integer(1) for _ in ends)
+    partitions = tuple(
+        replace(
+            p,
+            lower=(*update.index, *p.lower),
+            upper=(*ends, *p.upper),
+            step=None if p.step is None else (*ones, *p.step),
+            width=None if p.width is None else (*ones, *p.width),
+            index=(*front, *p.index),
+        )
+        for p in w.partitions
+    )
+    frame = extents_of(update.array)[: len(front) + len(w.frame or ())]
+    modified = WithLoop(frame, partitions, (Modarray(update.array),), disjoint=w.disjoint)
+    return may_share(modified, update.array, ints.with_more(known)) == ALWAYS
 
 
 def leaves(w: WithLoop, array: Var, code: Sequence[Block], ints: Ints) -> bool:
@@ -154,7 +193,7 @@ def _in_strips(loop: For, used: Sequence[Use], rank: int, ints: Ints, inside: se
 
 def _apart_along(loop: For, used: Sequence[Use], axis: int, ints: Ints, inside: set[str]) -> bool:
     from sacpy.withloop.linear import Linear
-    from sacpy.withloop.lmads import Lmad, apart
+    from sacpy.withloop.lmads import Lmad
 
     forms, i = ints.forms, loop.index.name
     inside = inside | {i}
@@ -182,12 +221,8 @@ def _apart_along(loop: For, used: Sequence[Use], axis: int, ints: Ints, inside: 
                 return False
         first, rounds = forms.form(loop.lower), forms.form(loop.upper) - forms.form(loop.lower)
         written = Lmad(first * pace + low, ((rounds, pace), (high - low + 1, 1)))
-        for form in others:
-            if not (
-                apart(Lmad(form, ()), written, forms.bounds)
-                or apart(forms.reached(form, inside), written, forms.bounds)
-            ):
-                return False
+        if not all(forms.apart(form, (written,), inside) for form in others):
+            return False
     return True
 
 
@@ -266,6 +301,7 @@ __all__ = [
     "filled_before_read",
     "independent",
     "leaves",
+    "may_assign",
     "may_share",
     "own_cell",
     "tested",

@@ -17,7 +17,8 @@ from __future__ import annotations
 
 import math
 
-from sacpy.jit.ir.graph import Atom, Fold, Let, Op
+from sacpy.jit.analysis.combine import steps_of_fold
+from sacpy.jit.ir.graph import Fold
 from sacpy.lang.constants import largest, smallest
 from sacpy.lang.types import REAL
 from sacpy.nodes import Node
@@ -70,21 +71,9 @@ def _identity(code: str, base: str) -> int | float | bool:
     return 0
 
 
-_CODES = frozenset(["add", "mul", "min", "max", "and", "or", "bitand", "bitor", "bitxor"])
-
-
 def recognised(fold: Fold) -> Reduction | None:
     """The reduction that a fold is, if it is one. One whose order a pragma keeps is none."""
-    body = fold.combine
-    if fold.stop is not None or fold.commutative is False or len(body.statements) != len(fold.neutrals):
+    if fold.stop is not None or fold.commutative is False:
         return None
-    made: dict[Atom, Op] = {
-        s.targets[0]: s.rhs for s in body.statements if isinstance(s, Let) and isinstance(s.rhs, Op)
-    }
-    codes = []
-    for result, accumulator, value in zip(body.results, fold.accumulators, fold.values):
-        op = made.get(result)
-        if op is None or op.code not in _CODES or op.args not in ((accumulator, value), (value, accumulator)):
-            return None
-        codes.append(op.code)
-    return Reduction(tuple(codes), tuple(a.base for a in fold.accumulators))
+    steps = steps_of_fold(fold)
+    return None if steps is None else Reduction(tuple(s.code for s in steps), tuple(s.base for s in steps))

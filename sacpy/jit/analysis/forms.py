@@ -35,7 +35,7 @@ from sacpy.jit.ir.graph import (
 )
 from sacpy.jit.ir.rewrite import inner_binders
 from sacpy.withloop.linear import Bounds, Linear, Number, name
-from sacpy.withloop.lmads import Axis, Lmad
+from sacpy.withloop.lmads import Axis, Lmad, apart
 
 DEPTH = 12  # operations that are looked behind, one after the other
 _SIDE = {"min": "most", "max": "least"}  # what two ints are for the one of them that is chosen
@@ -123,7 +123,17 @@ class Forms:
                     return self.form(x, depth - 1) * int(y.value)
         return name(a.name)
 
+    def forget(self) -> None:
+        """Looks at what variables are set to once more, of which more is known."""
+        self._known.clear()
+
     # ---- sets
+
+    def apart(self, at: Number, covered: Iterable[Lmad], moving: Collection[str]) -> bool:
+        """Whether a form is certainly none of what is covered: of one of some sets that have it all. `moving`: names
+        of what moves meanwhile."""
+        read = (Lmad(at, ()), self.reached(at, moving))
+        return any(apart(some, written, self.bounds) for written in covered for some in read)
 
     def reached(self, at: Number, moving: Collection[str], axes: tuple[Axis, ...] = ()) -> Lmad:
         """The values of a form for all values of those indices in it that move, but for such on which the bounds of

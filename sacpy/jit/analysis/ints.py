@@ -24,14 +24,24 @@ class Ints:
     """What is known of the ints of a function. `sums`: the operations without overflow that variables are set to;
     selections, remainders and the least of ints are such."""
 
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: Function, sums: dict[str, Op] | None = None) -> None:
         self._function = function
         self._forms: Forms | None = None
-        self.sums: Sums = {
+        self.sums: dict[str, Op] = sums or {
             s.targets[0].name: s.rhs
             for s in statements(function.body)
             if isinstance(s, Let) and isinstance(s.rhs, Op) and (s.rhs.exact or _is_choice(s.rhs))
         }
+
+    def with_more(self, sums: Sums) -> Ints:
+        """The same, with variables that are not in the function."""
+        return Ints(self._function, {**self.sums, **sums}) if sums else self
+
+    def learn(self, name: str, op: Op) -> None:
+        """Notes what a variable is set to, which a pass has made, or made certain not to overflow."""
+        self.sums[name] = op
+        if self._forms is not None:
+            self._forms.forget()
 
     @property
     def forms(self) -> Forms:

@@ -72,7 +72,7 @@ class Overlap:
             return ALWAYS
         found = ALWAYS
         for q in self.w.partitions:
-            if cell and q is p and _is_own(access.index, p, self.ints.sums, inside=True):
+            if cell and _is_own_within(access.index, p, q, self.ints.sums):
                 continue
             conditions = self._outside(access, p, q)
             if conditions is None:
@@ -110,17 +110,11 @@ class Overlap:
     def _never(self, at: Atom, q: Partition, axis: int) -> bool:
         """Whether an int is certainly no index that `q` covers along an axis, or none of the array, where nothing is
         read."""
-        from sacpy.withloop.lmads import Lmad, apart
-
         forms = self.ints.forms
         form, end = forms.form(at), forms.form(extents_of(self.array)[axis])
         if forms.bounds.never_negative(form - end) or forms.bounds.never_negative(-form - 1):
             return True
-        return any(
-            apart(read, written, forms.bounds)
-            for written in forms.along(q, axis)
-            for read in (Lmad(form, ()), forms.reached(form, self.inside))
-        )
+        return forms.apart(form, forms.along(q, axis), self.inside)
 
     def _flat(self, access: Access, q: Partition) -> bool:
         """Whether no address that an access reads is one that `q` covers, where extents are numbers."""
@@ -188,12 +182,21 @@ class Overlap:
         return frozenset({multiple(extent, turn)}) if isinstance(extent, Var) and left == {extent.name} else None
 
 
-def _is_own(index: tuple[Atom, ...], p: Partition, sums: Sums, *, inside: bool = False) -> bool:
-    """Whether a full index is that of the cell that is computed. `inside`: it is known to be one of the partition,
-    which along some axes may have only one."""
+def _is_own(index: tuple[Atom, ...], p: Partition, sums: Sums) -> bool:
+    """Whether a full index is that of the cell that is computed."""
     return all(
-        at == i or ((inside or at == lower) and distance(lower, upper, sums) == 1)
+        at == i or (at == lower and distance(lower, upper, sums) == 1)
         for at, i, lower, upper in zip(index, p.index, p.lower, p.upper)
+    )
+
+
+def _is_own_within(index: tuple[Atom, ...], p: Partition, q: Partition, sums: Sums) -> bool:
+    """Whether a full index that lies in `q` is that of the cell that is computed, in `p`: along each axis it is the
+    cell's own, or the only one that `q` and `p` have. Where cells are computed once, it lies in no other partition
+    then."""
+    return all(
+        at == i or ((lower, upper) == (q.lower[k], q.upper[k]) and distance(lower, upper, sums) == 1)
+        for k, (at, i, lower, upper) in enumerate(zip(index, p.index, p.lower, p.upper))
     )
 
 

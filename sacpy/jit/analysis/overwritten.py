@@ -14,9 +14,13 @@ finds what was there: elsewhere than in the part, along some axis; or in an elem
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 
+from sacpy.jit.analysis.access import Access
+from sacpy.jit.analysis.forms import numbers, strides
+from sacpy.jit.analysis.ints import Ints
 from sacpy.jit.analysis.makers import Makers, only_loads
-from sacpy.jit.analysis.projections import Projection, Shift, form
+from sacpy.jit.analysis.projections import Projection, Shift
 from sacpy.jit.ir.graph import (
     Atom,
     Block,
@@ -24,7 +28,6 @@ from sacpy.jit.ir.graph import (
     For,
     Let,
     Load,
-    Op,
     Partition,
     Stmt,
     Update,
@@ -34,18 +37,20 @@ from sacpy.jit.ir.graph import (
     blocks,
     extents_of,
     operands,
-    statements,
 )
-from sacpy.withloop.linear import Bounds, Number, name
+from sacpy.jit.ir.rewrite import bound
+from sacpy.withloop.linear import Number, name
+from sacpy.withloop.lmads import Lmad, apart
 
 Index = tuple[Atom, ...]
+Form = Callable[[Atom], Number]  # an int as a sum of names
 
 
 class Old:
     """`array`: as it is before the part is made; `names`: the arrays that become the part,
     `made`: the numbers of the statements that make them; `aliases`: the array and the
     views of it in the block, each with the index that it is at; `views`: those views; `last`: the number of the last
-    statement that uses one of them; `bounds`: what is known of loops' indices."""
+    statement that uses one of them."""
 
     def __init__(
         self,
@@ -53,14 +58,14 @@ class Old:
         array: Var,
         part: Var,
         at: Projection,
-        sums: Mapping[str, Op],
+        ints: Ints,
         makers: Makers,
-        bounds: Callable[[], Bounds],
     ) -> None:
         self.names = {part.name, *makers.chain(part.name).names}
         self.made = sorted(makers.makers[name] for name in self.names)
-        self.block, self.array, self.at, self.sums, self.bounds = block, array, at, sums, bounds
-        self.extents = [form(a, sums) for a in extents_of(part)]
+        self.block, self.array, self.at, self.forms = block, array, at, ints.forms
+        self.form = ints.forms.form
+        self.extents = list(map(self.form, extents_of(part)))
         self.aliases: dict[str, Index] = {array.name: ()}
         for s in block.statements:
             if isinstance(s, Let) and isinstance(s.rhs, View) and s.rhs.array.name in self.aliases:
@@ -158,7 +163,7 @@ class Old:
         if not isinstance(s.rhs, For):
             return None
         k = next((k for k, t in enumerate(s.targets) if t.name in self.names), None)
-        return None if k is None else _Writer.of(s.rhs, k, self.sums)
+        return None if k is None else _Writer.of(s.rhs, k, self.form)
 
     def block_reads(self, b: Block, names: Sequence[str], writer: _Writer | None) -> bool:
         """Whether what a block, inner ones included, reads of the array under some names is as it was."""
@@ -183,26 +188,36 @@ class Old:
 
     # ---- indices
 
-    def form(self, a: Atom) -> Number:
-        return form(a, self.sums)
+    @cached_property
+    def moving(self) -> set[str]:
+        """The names that are set in the block: the indices of its loops move."""
+        return bound(self.block)
 
     def whole_index(self, array: str, index: Index) -> Index:
         """The index in the whole array."""
         return (*self.aliases[array], *index)
 
     def is_apart(self, index: Index) -> bool:
-        """Whether an index certainly lies outside of the part."""
-        bounds = self.bounds()
-        for a, b in zip(self.at, index):
-            found = self.form(b)
-            if isinstance(a, Shift):
-                start = self.form(a.start)
-                before, behind = start - found - 1, found - start - self.extents[a.axis]
-            else:
-                before, behind = self.form(a) - found - 1, found - self.form(a) - 1
-            if bounds.never_negative(before) or bounds.never_negative(behind):
-                return True
-        return False
+        """Whether an index certainly lies outside of the part: along an axis, or, where extents are numbers, because
+        of the addresses."""
+        forms = self.forms
+        place = [self.covered(a) for a in self.at]
+        if any(
+            forms.apart(self.form(b), (Lmad(first, ((n, 1),)),), self.moving) for (first, n), b in zip(place, index)
+        ):
+            return True
+        extents = numbers(extents_of(self.array))
+        if extents is None:
+            return False
+        whole = Lmad(0, ())
+        for (first, n), by in zip(place, strides(extents)):
+            whole = Lmad(whole.offset + first * by, (*whole.axes, (n, by)))
+        read = forms.read(Access(index), extents, self.moving)
+        return read is not None and apart(read, whole, forms.bounds)
+
+    def covered(self, a: Atom | Shift) -> tuple[Number, Number]:
+        """Where the part begins along an axis of the whole, and how many indices it has there."""
+        return (self.form(a.start), self.extents[a.axis]) if isinstance(a, Shift) else (self.form(a), 1)
 
     def in_part(self, index: Index) -> dict[int, Number]:
         """The index in the part, by its axes, of an index in the whole; nothing where it is not known to be in the
@@ -214,25 +229,6 @@ class Old:
             elif self.form(a) != self.form(b):
                 return {}
         return found
-
-
-def ranges(body: Block, sums: Mapping[str, Op]) -> Bounds:
-    """Between which sums the indices of the loops and partitions of a function lie."""
-    bounds = Bounds()
-    for s in statements(body):
-        if not isinstance(s, Let):
-            continue
-        if isinstance(s.rhs, For):
-            lower, upper = form(s.rhs.lower, sums), form(s.rhs.upper, sums)
-            if s.rhs.step > 0:
-                bounds.learn(s.rhs.index.name, [lower], [upper - 1])
-            else:
-                bounds.learn(s.rhs.index.name, [upper + 1], [lower])
-        elif isinstance(s.rhs, WithLoop):
-            for p in s.rhs.partitions:
-                for i, low, high in zip(p.index, p.lower, p.upper):
-                    bounds.learn(i.name, [form(low, sums)], [form(high, sums) - 1])
-    return bounds
 
 
 class _Writer:
@@ -248,7 +244,7 @@ class _Writer:
         self.before: list[Stmt] = []
 
     @staticmethod
-    def of(r: For, at: int, sums: Mapping[str, Op]) -> _Writer | None:
+    def of(r: For, at: int, form: Form) -> _Writer | None:
         """The loops that change what a loop carries as its parameter of that number, if they are of this kind."""
         found = _Writer()
         while True:
@@ -277,11 +273,11 @@ class _Writer:
             if not isinstance(s.rhs, Update) or s.rhs.array != array:
                 return None
             found.before = list(r.body.statements[:number])
-            return found if found.covers(s.rhs.index, sums) else None
+            return found if found.covers(s.rhs.index, form) else None
 
-    def covers(self, index: Index, sums: Mapping[str, Op]) -> bool:
+    def covers(self, index: Index, form: Form) -> bool:
         """Whether the components of an index are the counters, plus numbers."""
-        left = dict(enumerate(form(a, sums) for a in index))
+        left = dict(enumerate(map(form, index)))
         for counter in self.counters:
             found = next(
                 ((k, n) for k, a in left.items() if isinstance(n := a - name(counter), int)),

@@ -6,9 +6,10 @@ each array that is made elsewhere and copied the reason.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from sacpy.jit.analysis.circuits import Circuit, Opening, Outside, Plan, Refusal, is_point
+from sacpy.jit.analysis.ints import Ints
 from sacpy.jit.analysis.makers import Makers, may_fail
 from sacpy.jit.analysis.overwritten import Old
 from sacpy.jit.analysis.projections import Projection, Shift, copied_part, is_contiguous
@@ -46,13 +47,13 @@ class Planner:
         block: Block,
         owned: frozenset[str],
         makers: Makers,
-        sums: Mapping[str, Op],
+        ints: Ints,
         outside: Outside,
         scattered: bool,
     ) -> None:
         self.block, self.statements, self.owned = block, block.statements, owned
-        self.given, self.bounds = outside.given, outside.bounds
-        self.makers, self.sums, self.scattered = makers, sums, scattered
+        self.given = outside.given
+        self.makers, self.ints, self.scattered = makers, ints, scattered
         self.found = Plan()
         self.opened: dict[str, int] = {}  # by arrays that are made at a point: before which statement they are there
         self.set_by = {
@@ -85,7 +86,7 @@ class Planner:
         (o,) = s.rhs.operators
         onto, found = o.array if isinstance(o, Modarray) else None, list[Circuit | Refusal]()
         for k, p in enumerate(s.rhs.partitions):
-            copied = copied_part(p, self.sums)
+            copied = copied_part(p, self.ints.forms)
             if copied is None:
                 continue
             part, place = copied
@@ -112,13 +113,13 @@ class Planner:
             return Refusal(part, whole, NOT_MADE_HERE)
         if not chain.own and chain.source is not None and chain.source.name not in self.makers.makers:
             return Refusal(part, whole, MEMORY_THERE)
-        side_by_side = is_contiguous(at, extents_of(whole), extents_of(part), self.sums)
+        side_by_side = is_contiguous(at, extents_of(whole), extents_of(part), self.ints.forms)
         if not side_by_side and not (self.scattered and onto is not None):
             return Refusal(part, whole, SCATTERED)
         source = None
         if onto is not None:
             first = self.first((part.name, *chain.names))
-            old = Old(self.block, onto, part, at, self.sums, self.makers, self.bounds)
+            old = Old(self.block, onto, part, at, self.ints, self.makers)
             if not self.is_ours(onto.name, first) or old.last > number:
                 return Refusal(part, whole, OTHERS_HOLD)
             if onto.name in self.given and any(map(may_fail, self.statements[first:number])):
@@ -156,7 +157,7 @@ class Planner:
             return
         first, lent = begins, frozenset[str]()
         if kept[0].onto is not None:
-            lent = Old(self.block, kept[0].onto, kept[0].part, kept[0].at, self.sums, self.makers, self.bounds).views
+            lent = Old(self.block, kept[0].onto, kept[0].part, kept[0].at, self.ints, self.makers).views
             first = min([first, *(self.set_by[name] for name in lent)])
         self.opened[whole.name] = first
         self.found.openings[number] = Opening(tuple(kept), first, begins, ahead, lent)

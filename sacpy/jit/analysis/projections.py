@@ -12,13 +12,12 @@ the whole; whether elements that lie side by side in the part do so in the whole
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
+from sacpy.jit.analysis.forms import Forms
 from sacpy.jit.ir.graph import Atom, Const, Let, Load, Op, Partition, Var, extents_of
 from sacpy.nodes import Node
-from sacpy.withloop.linear import Number, name
-
-DEPTH = 12  # operations that are looked behind, one after the other
+from sacpy.withloop.linear import name
 
 
 class Shift(Node):
@@ -31,25 +30,7 @@ class Shift(Node):
 Projection = tuple[Atom | Shift, ...]
 
 
-def form(a: Atom, sums: Mapping[str, Op], depth: int = DEPTH) -> Number:
-    """An int as a sum of names. `sums`: the operations without overflow that variables are set to."""
-    if isinstance(a, Const):
-        return int(a.value)
-    op = sums.get(a.name) if depth else None
-    if op is not None and a.base == "int":
-        if op.code in ("add", "sub"):
-            x, y = (form(b, sums, depth - 1) for b in op.args)
-            return x + y * (1 if op.code == "add" else -1)
-        if op.code == "neg":
-            return form(op.args[0], sums, depth - 1) * -1
-        if op.code == "mul":
-            for b, c in (op.args, op.args[::-1]):
-                if isinstance(c, Const):
-                    return form(b, sums, depth - 1) * int(c.value)
-    return name(a.name)
-
-
-def copied_part(p: Partition, sums: Mapping[str, Op]) -> tuple[Var, Projection | None] | None:
+def copied_part(p: Partition, forms: Forms) -> tuple[Var, Projection | None] | None:
     """The array that a partition copies, and where to; None for the place if it is not all of the array, element by
     element; None altogether if the partition does something else."""
     if not p.body.statements or p.step is not None:
@@ -62,11 +43,11 @@ def copied_part(p: Partition, sums: Mapping[str, Op]) -> tuple[Var, Projection |
         or not all(isinstance(s, Let) and isinstance(s.rhs, Op) for s in before)
     ):
         return None
-    array, found = last.rhs.array, dict[int, Shift]()
-    lower, upper = ([form(a, sums) for a in bounds] for bounds in (p.lower, p.upper))
+    array, found, form = last.rhs.array, dict[int, Shift](), forms.form
+    lower, upper = ([form(a) for a in bounds] for bounds in (p.lower, p.upper))
     for axis, (at, extent) in enumerate(zip(last.rhs.index, extents_of(array))):
-        k = next((k for k, i in enumerate(p.index) if form(at, sums) - name(i.name) + lower[k] == 0), None)
-        if k is None or k in found or upper[k] - lower[k] != form(extent, sums):
+        k = next((k for k, i in enumerate(p.index) if form(at) - name(i.name) + lower[k] == 0), None)
+        if k is None or k in found or upper[k] - lower[k] != form(extent):
             return array, None
         found[k] = Shift(axis, p.lower[k])
     if any(upper[k] - lower[k] != 1 for k in range(p.rank) if k not in found):
@@ -74,13 +55,14 @@ def copied_part(p: Partition, sums: Mapping[str, Op]) -> tuple[Var, Projection |
     return array, tuple(found.get(k, low) for k, low in enumerate(p.lower))
 
 
-def is_contiguous(at: Projection, whole: Sequence[Atom], part: Sequence[Atom], sums: Mapping[str, Op]) -> bool:
+def is_contiguous(at: Projection, whole: Sequence[Atom], part: Sequence[Atom], forms: Forms) -> bool:
     """Whether the elements of a part lie side by side, in its order."""
+    form = forms.form
     fixed = next((k for k, a in enumerate(at) if isinstance(a, Shift)), len(at))
     first, *rest = at[fixed:] or (Shift(0, Const("int", 0)),)
     if not isinstance(first, Shift) or first.axis != 0 or len(at) - fixed != len(part):
         return False
     return all(
-        isinstance(a, Shift) and a.axis == k and form(a.start, sums) == 0 and form(n, sums) == form(m, sums)
+        isinstance(a, Shift) and a.axis == k and form(a.start) == 0 and form(n) == form(m)
         for k, (a, n, m) in enumerate(zip(rest, whole[fixed + 1 :], part[1:]), 1)
     )

@@ -18,13 +18,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from sacpy.jit.analysis.combine import step_of
 from sacpy.jit.analysis.straight import is_straight
 from sacpy.jit.ir.graph import ArrayType, Atom, Block, Const, For, If, Let, Load, Op, Update, Var, statements
 from sacpy.jit.ir.rewrite import needed_for, uses
 from sacpy.lang.types import BITS, REAL
 from sacpy.nodes import Node
 
-_ON_REALS = frozenset(["add", "sub", "mul"])
+_ON_REALS = frozenset(["add", "mul"])
 _ON_INTEGERS = _ON_REALS | {"min", "max", "bitand", "bitor", "bitxor"}
 
 
@@ -145,52 +146,30 @@ class _Rounds:
 
     def of(self, total: Atom) -> _Round | None:
         """The form of a round's result."""
-        return self.extreme(total) or self.affine(total) or self.plain(total) or self.reset(total)
+        return self.affine(total) or self.plain(total) or self.reset(total)
 
-    def op(self, a: Atom, *codes: str) -> tuple[Let, Op] | None:
-        """The operation that gives an atom, if it has one of these codes, or if none are given."""
+    def op(self, a: Atom, code: str) -> tuple[Let, Op] | None:
+        """The operation that gives an atom, if it is this one."""
         s = _made(a, self.lets)
-        if s is None or not isinstance(s.rhs, Op) or (codes and s.rhs.code not in codes):
-            return None
-        return s, s.rhs
+        return (s, s.rhs) if s is not None and isinstance(s.rhs, Op) and s.rhs.code == code else None
 
-    def before(self, op: Op) -> Var | None:
-        """The operand of an operation that is the result of the round before."""
-        return _before(op, self.accumulator, self.array, self.r.index, self.lets, self.made)
+    def is_before(self, a: Atom) -> bool:
+        """Whether an atom is the result of the round before: the accumulator, or the vector's element before that of
+        the round."""
+        if self.accumulator is not None:
+            return a == self.accumulator
+        s = _made(a, self.lets)
+        load = None if s is None else s.rhs
+        return (
+            isinstance(load, Load) and load.array == self.array and _is_before(load.index[0], self.r.index, self.made)
+        )
 
     def plain(self, total: Atom) -> _Round | None:
-        found = self.op(total, *self.codes) if self.codes else None
-        if found is None or self.base not in {a.base for a in found[1].args}:
+        """The result before combined with a value: one of reals in an order of its own, unless it is an extreme."""
+        step = step_of(total, self.lets, self.is_before)
+        if step is None or step.base != self.base or not (step.sticky or step.code in self.codes):
             return None
-        s, op = found
-        before = self.before(op)
-        if before is None or (op.code == "sub" and op.args[0] != before):
-            return None
-        a, b = op.args
-        negative = op.code == "sub"
-        return _Round("plain", "add" if negative else op.code, negative, (b if a == before else a,), before, (s,))
-
-    def extreme(self, total: Atom) -> _Round | None:
-        """`s >= x || s != s ? s : x`: the larger one, or NaN if one is; or the smaller one."""
-        found = self.op(total, "select") if self.base in REAL else None
-        before = self.before(found[1]) if found is not None else None
-        if found is None or before is None:
-            return None
-        s, op = found
-        test, then, x = op.args
-        either = self.op(test, "or")
-        if then != before or either is None:
-            return None
-        for relation, nan in (either[1].args, either[1].args[::-1]):
-            compared, unequal = self.op(relation, "le", "ge"), self.op(nan, "neq")
-            if compared is None or unequal is None or unequal[1].args != (before, before):
-                continue
-            args = compared[1].args
-            larger = "ge" if args == (before, x) else "le" if args == (x, before) else ""
-            if larger:
-                code = "max" if compared[1].code == larger else "min"
-                return _Round("plain", code, False, (x,), before, (s, either[0], compared[0], unequal[0]))
-        return None
+        return _Round("plain", step.code, step.negative, (step.value,), step.old, step.lets)
 
     def affine(self, total: Atom) -> _Round | None:
         found = self.op(total, "add") if "mul" in self.codes else None
@@ -199,8 +178,8 @@ class _Rounds:
         s, op = found
         for product, b in (op.args, op.args[::-1]):
             scaled = self.op(product, "mul")
-            before = self.before(scaled[1]) if scaled is not None else None
-            if scaled is not None and before is not None and b != before:
+            before = None if scaled is None else next((a for a in scaled[1].args if self.is_before(a)), None)
+            if scaled is not None and isinstance(before, Var) and b != before:
                 x, y = scaled[1].args
                 return _Round("affine", "add", False, (y if x == before else x, b), before, (s, scaled[0]))
         return None
@@ -222,7 +201,7 @@ class _Rounds:
         else:
             return None
         rounds = _Rounds(self.r, lets, self.made, self.array, self.accumulator, not self.regroups)
-        found = rounds.extreme(other) or rounds.plain(other)
+        found = rounds.plain(other)
         if found is None or found.negative:
             return None
         value = Let(s.targets, Op("select", (flag, own, *found.elements)), s.span)
@@ -233,27 +212,6 @@ class _Rounds:
 def _made(a: Atom, lets: Mapping[str, Let]) -> Let | None:
     """The statement of a round that sets an atom."""
     return lets.get(a.name) if isinstance(a, Var) else None
-
-
-def _before(
-    op: Op, accumulator: Var | None, array: Var, index: Var, lets: Mapping[str, Let], made: Mapping[str, Op]
-) -> Var | None:
-    """The operand that is the result of the round before: the accumulator, or the vector's element before that of the
-    round."""
-    for a in op.args:
-        if accumulator is not None and a == accumulator:
-            return accumulator
-        s = _made(a, lets)
-        if (
-            accumulator is None
-            and s is not None
-            and isinstance(a, Var)
-            and isinstance(s.rhs, Load)
-            and s.rhs.array == array
-            and _is_before(s.rhs.index[0], index, made)
-        ):
-            return a
-    return None
 
 
 def _is_before(a: Atom, index: Var, made: Mapping[str, Op]) -> bool:

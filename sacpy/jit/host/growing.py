@@ -20,10 +20,22 @@ from collections.abc import Container, Sequence
 from typing import TYPE_CHECKING
 
 from sacpy.jit.analysis.along import Along
-from sacpy.jit.analysis.ints import Sums, distance
+from sacpy.jit.analysis.ints import Ints
 from sacpy.jit.host import layout
 from sacpy.jit.host.memory import BORROWED, Array, constant_product, elements
-from sacpy.jit.ir.graph import ArrayType, Atom, Block, Const, Genarray, Let, Load, Op, Partition, Var, WithLoop
+from sacpy.jit.ir.graph import (
+    ArrayType,
+    Atom,
+    Const,
+    Genarray,
+    Let,
+    Load,
+    Op,
+    Partition,
+    Var,
+    WithLoop,
+    extents_of,
+)
 from sacpy.jit.ir.rewrite import free
 from sacpy.jit.llvm.legal import size_of
 from sacpy.nodes import Node, replace
@@ -42,9 +54,8 @@ class Kept(Node):
     shared: bool
 
 
-def kept_rows(w: WithLoop, dying: Container[str], sums: Sums) -> tuple[Kept, ...]:
-    """The partitions of a with-loop that copy rows of arrays that die. `sums`: the operations without overflow that
-    variables are set to."""
+def kept_rows(w: WithLoop, dying: Container[str], ints: Ints) -> tuple[Kept, ...]:
+    """The partitions of a with-loop that copy rows of arrays that die."""
     if w.frame is None or not (w.complete and w.disjoint) or len(w.operators) != 1:
         return ()
     (operator,) = w.operators
@@ -63,7 +74,7 @@ def kept_rows(w: WithLoop, dying: Container[str], sums: Sums) -> tuple[Kept, ...
         ):
             continue
         others = sum(load.array.name in free(q.body) for q in w.partitions if q is not p)
-        if not others or _keeps_all(p, load, w.frame[0], sums):
+        if not others or _keeps_all(p, w.frame[0], ints):
             found.append(Kept(p, load, before, others > 0))
     return tuple(
         [k for k in found if not k.shared] or found[:1]
@@ -106,41 +117,17 @@ def _first_row(p: Partition, load: Load) -> tuple[Let, ...] | None:
     return tuple(reversed(found))
 
 
-def _keeps_all(p: Partition, load: Load, frame: Atom, sums: Sums) -> bool:
+def _keeps_all(p: Partition, frame: Atom, ints: Ints) -> bool:
     """Whether a partition certainly keeps all of its array's rows: the first ones of the result, or the last ones."""
-    assert isinstance(load.array.type, ArrayType)
-    extent = load.array.type.extents[0]
-    if load.index[0] == p.index[0]:
-        return distance(p.lower[0], Const("int", 0), sums) == 0 and distance(p.upper[0], extent, sums) == 0
-    if p.upper[0] != frame or not isinstance(load.index[0], Var) or not isinstance(frame, Var):
+    from sacpy.jit.analysis.projections import Shift, copied_part
+
+    array, place = copied_part(p, ints.forms) or (None, None)
+    first = place[0] if place else None
+    if array is None or not isinstance(first, Shift):
         return False
-    shift, total = _set_in(p.body, load.index[0].name), sums.get(frame.name)
-    if shift is None or total is None or total.code != "add":
-        return False
-    added = [b for a, b in (total.args, total.args[::-1]) if a == extent]
-    return added == [p.lower[0]] and _takes_away(shift, p.index[0], p.lower[0])
-
-
-def _set_in(body: Block, name: str) -> Op | None:
-    """The operation that sets a variable in a body."""
-    return next(
-        (s.rhs for s in body.statements if isinstance(s, Let) and isinstance(s.rhs, Op) and s.targets[0].name == name),
-        None,
-    )
-
-
-def _takes_away(op: Op, index: Var, less: Atom) -> bool:
-    """Whether an operation gives an index less a number."""
-    if op.args[0] != index:
-        return False
-    if op.code == "sub":
-        return op.args[1] == less
-    return (
-        op.code == "add"
-        and isinstance(less, Const)
-        and isinstance(op.args[1], Const)
-        and int(op.args[1].value) == -int(less.value)
-    )
+    form = ints.forms.form
+    start = form(first.start)
+    return start == 0 or start + form(extents_of(array)[first.axis]) == form(frame)
 
 
 class Window(Node):

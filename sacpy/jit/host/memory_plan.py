@@ -66,7 +66,7 @@ def memory_text(unit: Unit, options: Options) -> str:
         facts = Facts.of(f)
         taken = takes(unit, bool(recursive(unit))) if f is unit.root else None
         lines.append(print_function(replace(f, body=Block(()))).splitlines()[0])
-        lines += _Teller(f, facts.ints, Outside.of(f, facts.made, taken), options).block(
+        lines += _Teller(f, facts.ints, Outside() if taken is None else Outside.of(f, taken), options).block(
             f.body, {p.name for p in f.params}, {}, 1
         )
     return "\n".join(lines) + "\n"
@@ -75,14 +75,13 @@ def memory_text(unit: Unit, options: Options) -> str:
 class _Teller:
     def __init__(self, function: Function, ints: Ints, outside: Outside, options: Options) -> None:
         self.function, self.ints, self.outside, self.options = function, ints, outside, options
-        self.sums = ints.sums
         self.left = MOST  # bytes that may lie on the stack
         self.types = {v.name: v.type for v in (*function.params, *_set_in(function.body))}
 
     def block(self, b: Block, owned: set[str], into: Mapping[str, str], depth: int) -> Iterator[str]:
         """The lines of a block. `owned`: arrays from outside that it takes over; `into`: where results are made that
         have a place."""
-        plan = circuits(b, owned, arrays_of, self.sums, self.outside) if self.options.short_circuit else NOTHING
+        plan = circuits(b, owned, arrays_of, self.ints, self.outside) if self.options.short_circuit else NOTHING
         makers = Makers(b, owned, arrays_of)
         places = dict(into)
         for name, place in into.items():
@@ -101,7 +100,7 @@ class _Teller:
                 yield from self.statement(b, number, dying, places, plan, depth)
                 mine |= {t.name for t in s.targets if isinstance(t.type, ArrayType)}
             mine -= dying
-        spread = circuits(b, owned, arrays_of, self.sums, self.outside, scattered=True) if plan.refusals else NOTHING
+        spread = circuits(b, owned, arrays_of, self.ints, self.outside, scattered=True) if plan.refusals else NOTHING
         why = {(r.part.name, r.whole.name): r.reason for r in spread.refusals}  # of those that a pass has left
         for r in plan.refusals:
             text = f"{r.part.name} is not made in {r.whole.name}"
@@ -195,7 +194,7 @@ class _Teller:
                 for name in sorted(dying - self.outside.borrowed) if w.complete else ():
                     if self.types[name] == type_ and may_share(w, Var(name, type_), self.ints) == ALWAYS:
                         return f"in the memory of {name}"
-                kept = kept_rows(w, dying - self.outside.borrowed, self.sums)
+                kept = kept_rows(w, dying - self.outside.borrowed, self.ints)
                 return f"grown from {kept[0].load.array.name}" if kept else "new"
         return "what the fold ends with"
 

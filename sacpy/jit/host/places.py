@@ -43,8 +43,9 @@ def placed(
     plan = NOTHING
     if w.unit.options.short_circuit:
         if w.inside.outside is None:
-            w.inside.outside = Outside.of(w.inside.function, w.facts.made, w.inside.taken)
-        plan = circuits(block, owned, w.unit.uses.of, w.facts.made, w.inside.outside)
+            taken = w.inside.taken
+            w.inside.outside = Outside() if taken is None else Outside.of(w.inside.function, taken)
+        plan = circuits(block, owned, w.unit.uses.of, w.facts.ints, w.inside.outside)
         if plan.openings and w.unit.options.verify:
             from sacpy.jit.analysis.plan_verify import verify_plan
 

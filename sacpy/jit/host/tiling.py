@@ -1,4 +1,4 @@
-"""Register tiles for sums over products that reuse what they load (`analysis/contractions`).
+"""Register tiles for sums over products, and other folds, that reuse what they load (`analysis/contractions`).
 
 In: a contraction, and the array that takes its cells. Out: a nest that computes tiles of cells, with the sums in
 registers while k runs. Every cell adds up in the order of k, so that results do not differ from the plain nest's in
@@ -12,7 +12,7 @@ is one row of vectors; all of it is read in order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from sacpy.jit.analysis.contractions import Contraction, contraction, names_of
 from sacpy.jit.host.loops import count_loop
@@ -22,7 +22,6 @@ from sacpy.jit.host.writer import Writer
 from sacpy.jit.ir.graph import Atom, Block, Const, Let, Load, Op, Partition, Var
 from sacpy.jit.llvm.legal import LLVM_TYPES, constant, size_of
 from sacpy.jit.llvm.processor import register_sizes
-from sacpy.lang.types import REAL
 
 NARROW = 2  # vectors of the tiles at the right edge
 WIDE = 8  # vectors of the tiles of columns
@@ -51,8 +50,9 @@ class Tiling:
             self.rows = max(1, self.rows // len(c.targets))
         else:
             self.vectors = max(1, self.vectors // len(c.targets))
-        self.real = c.base in REAL
-        self.flags = lowering.unit.style.flags if self.real else ""
+        from sacpy.jit.host.vectors import Vectors  # most programs have no tiles
+
+        self.registers = Vectors(self.code, c.base, self.lanes, lowering.unit.style.flags)
         loads = [s for s in c.inner.body.statements if isinstance(s, Let) and isinstance(s.rhs, Load)]
         self.packs = (
             [s for s in loads if isinstance(s.rhs, Load) and c.j in s.rhs.index and c.p.index[-2] not in s.rhs.index]
@@ -143,7 +143,7 @@ class Tiling:
 
         def masked(j: str, vectors: int) -> None:
             self.low.poll()
-            masks = [self.mask(code.sum(j, str(v * self.lanes)), upper) for v in range(vectors)]
+            masks = [self.registers.mask(code.sum(j, str(v * self.lanes)), upper) for v in range(vectors)]
             left, width = code.difference(upper, j), self.lanes * vectors
             columns = code.op(f"select i1 {code.op(f'icmp slt i64 {left}, {width}')}, i64 {left}, i64 {width}")
             self.pack(j, columns, width)
@@ -222,49 +222,6 @@ class Tiling:
             if columns != str(width):
                 count_loop(low, lower, upper, "1", clear_row)
 
-    # ---- vectors along j
-
-    @property
-    def kind(self) -> str:
-        """What LLVM calls the elements in the names of its routines."""
-        return "f" if self.real else "i"
-
-    @property
-    def vector(self) -> str:
-        return f"<{self.lanes} x {self.type}>"
-
-    def mask(self, j: str, upper: str) -> str:
-        """Which lanes of the vector at j are columns."""
-        code, n = self.code, self.lanes
-        left = self.splat(f"<{n} x i64>", "i64", code.difference(upper, j))
-        lanes = ", ".join(f"i64 {k}" for k in range(n))
-        return code.op(f"icmp slt <{n} x i64> <{lanes}>, {left}")
-
-    def splat(self, vector: str, type_: str, text: str) -> str:
-        """A vector of one value."""
-        one = self.code.op(f"insertelement {vector} poison, {type_} {text}, i64 0")
-        return self.code.op(f"shufflevector {vector} {one}, {vector} poison, <{self.lanes} x i32> zeroinitializer")
-
-    def load_vector(self, address: str, mask: str, note: str) -> str:
-        if not mask:
-            return self.code.op(f"load {self.vector}, ptr {address}, align {self.size}{note}")
-        name = f"@llvm.masked.load.v{self.lanes}{self.kind}{8 * self.size}.p0"
-        self.code.module.declare(name, f"declare {self.vector} {name}(ptr, i32, <{self.lanes} x i1>, {self.vector})")
-        return self.code.op(
-            f"call {self.vector} {name}(ptr {address}, i32 {self.size}, <{self.lanes} x i1> {mask}, {self.vector} "
-            f"zeroinitializer){note}"
-        )
-
-    def store_vector(self, value: str, address: str, mask: str, note: str) -> None:
-        if not mask:
-            self.code.do(f"store {self.vector} {value}, ptr {address}, align {self.size}{note}")
-            return
-        name = f"@llvm.masked.store.v{self.lanes}{self.kind}{8 * self.size}.p0"
-        self.code.module.declare(name, f"declare void {name}({self.vector}, ptr, i32, <{self.lanes} x i1>)")
-        self.code.do(
-            f"call void {name}({self.vector} {value}, ptr {address}, i32 {self.size}, <{self.lanes} x i1> {mask}){note}"
-        )
-
     # ---- tiles
 
     def tile(self, outer: tuple[str, ...], i: str, rows: int, j: str, masks: Sequence[str], columns: str) -> None:
@@ -272,23 +229,29 @@ class Tiling:
         all k, then stored. `masks`: which lanes of each vector are columns; "" for all. `columns`: how many there
         are."""
         code, c, vectors = self.code, self.c, len(masks)
-        sums = [[[code.slot(self.vector) for _ in range(vectors)] for _ in range(rows)] for _ in c.targets]
+        sums = [[[code.slot(self.registers.vector) for _ in range(vectors)] for _ in range(rows)] for _ in c.targets]
         at_i = [code.sum(i, str(r)) if i else "" for r in range(rows)]
         at_j = [code.sum(j, str(v * self.lanes)) for v in range(vectors)]
         for tile, neutral, first in zip(sums, c.neutrals, c.starts):
-            start = "" if first else self.splat(self.vector, self.type, self.low.text(neutral))
+            start = "" if first else self.splat(self.low.text(neutral))
             for r, row in enumerate(tile):
                 for v, slot in enumerate(row):
-                    code.store(self.vector, self.cells_of(first, at_i[r], at_j[v], masks[v]) if first else start, slot)
+                    code.store(
+                        self.registers.vector,
+                        self.cells_of(first, at_i[r], at_j[v], masks[v]) if first else start,
+                        slot,
+                    )
 
         def body() -> None:
             for r in range(rows):
                 for v in range(vectors):
                     self.at_column = v * self.lanes
-                    for tile, term in zip(sums, self.terms(at_i[r], at_j[v], masks[v])):
-                        code.store(
-                            self.vector, self.arithmetic("add", code.load(self.vector, tile[r][v]), term), tile[r][v]
-                        )
+                    for step, tile, term in zip(c.steps, sums, self.terms(at_i[r], at_j[v], masks[v])):
+                        assert isinstance(step.value, Var)
+                        found = {step.old.name: code.load(self.registers.vector, tile[r][v]), step.value.name: term}
+                        for s in step.lets:
+                            found[s.targets[0].name] = self.operation(s.rhs, found)
+                        code.store(self.registers.vector, found[step.new.name], tile[r][v])
 
         self.rounds(body)
         if not c.plain:
@@ -298,8 +261,8 @@ class Tiling:
             for r, row in enumerate(tile):
                 for v, slot in enumerate(row):
                     at = flat(code, self.place(outer, at_i[r], at_j[v]), sink.result.extents)
-                    self.store_vector(
-                        code.load(self.vector, slot),
+                    self.registers.store(
+                        code.load(self.registers.vector, slot),
                         element_address(code, sink.result, at),
                         masks[v],
                         sink.result.note(code),
@@ -311,7 +274,7 @@ class Tiling:
             self.bind(self.c.p.index[-2], i)
         self.bind(self.c.j, j)
         array = self.low.array(load.array)
-        return self.load_vector(self.address(array, load.index), mask, array.note(self.code))
+        return self.registers.load(self.address(array, load.index), mask, array.note(self.code))
 
     def rounds(self, body: Callable[[], None], axis: int = 0) -> None:
         """The loops over k."""
@@ -342,7 +305,7 @@ class Tiling:
             for r, row in enumerate(tile):
                 for v, slot in enumerate(row):
                     address = code.offset(self.type, memory, str(r * width + v * self.lanes))
-                    self.store_vector(code.load(self.vector, slot), address, "", "")
+                    self.registers.store(code.load(self.registers.vector, slot), address, "", "")
 
         def cell(r: str, x: str) -> None:
             row, column = code.sum(i, r) if i else "", code.sum(j, x)
@@ -391,40 +354,31 @@ class Tiling:
         """The vector of a panel at the current k."""
         k = self.code.difference(self.low.wide(self.c.k), self.low.wide(self.c.inner.lower[0]))
         at = self.code.sum(self.code.product(k, str(self.width)), str(self.at_column))
-        return self.load_vector(element_address(self.code, panel, at), "", "")
+        return self.registers.load(element_address(self.code, panel, at), "", "")
 
     def load(self, rhs: Load, mask: str) -> str:
         array = self.low.array(rhs.array)
         if names_of(rhs.index[-1:]) & self.c.along:
-            return self.load_vector(self.address(array, rhs.index), mask, array.note(self.code))
-        return self.splat(self.vector, self.type, self.low.load(array, self.low.wides(rhs.index)))
+            return self.registers.load(self.address(array, rhs.index), mask, array.note(self.code))
+        return self.splat(self.low.load(array, self.low.wides(rhs.index)))
 
     def address(self, array: Array, index: Sequence[Atom]) -> str:
         return element_address(self.code, array, flat(self.code, self.low.wides(index), array.extents))
 
-    def operation(self, rhs: object, found: dict[str, str]) -> str:
+    def splat(self, text: str) -> str:
+        """A vector of one element."""
+        return self.registers.splat(self.registers.vector, self.type, text)
+
+    def operation(self, rhs: object, found: Mapping[str, str]) -> str:
+        """An operation on vectors that were found, and on scalars."""
         assert isinstance(rhs, Op)
-        args = [self.operand(a, found) for a in rhs.args]
-        if rhs.code == "neg":
-            return self.code.op(
-                f"fneg {self.vector} {args[0]}" if self.real else f"sub {self.vector} zeroinitializer, {args[0]}"
-            )
-        return self.arithmetic(
-            rhs.code, args[0], args[1], flags="" if self.low.facts.is_difference_of_products(rhs) else self.flags
-        )
+        fuses = not self.low.facts.is_difference_of_products(rhs)
+        return self.registers.operation(rhs, [self.operand(a, found) for a in rhs.args], fuses)
 
-    def arithmetic(self, name: str, a: str, b: str, flags: str | None = None) -> str:
-        """A sum, difference or product of vectors."""
-        return self.code.op(
-            f"f{name} {self.flags if flags is None else flags}{self.vector} {a}, {b}"
-            if self.real
-            else f"{name} {self.vector} {a}, {b}"
-        )
-
-    def operand(self, a: Atom, found: dict[str, str]) -> str:
+    def operand(self, a: Atom, found: Mapping[str, str]) -> str:
         if isinstance(a, Const):
-            return self.splat(self.vector, self.type, constant(a.base, a.value))
-        return found[a.name] if a.name in found else self.splat(self.vector, self.type, self.low.text(a))
+            return self.splat(constant(a.base, a.value))
+        return found[a.name] if a.name in found else self.splat(self.low.text(a))
 
 
 def tiled(p: Partition, sinks: Sequence[Sink]) -> Contraction | None:

@@ -121,7 +121,7 @@ class WithLoops:
 
     def grown(self) -> Array | None:
         """The memory of an array that dies here and of which rows are kept, with room for the others."""
-        found = kept_rows(self.w, self.dying, self.low.facts.made)
+        found = kept_rows(self.w, self.dying, self.low.facts.ints)
         if not found:
             return None
         growth = Growth(self.low, self.w, found, self.dying)

@@ -9,38 +9,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sacpy.jit.analysis.affine import Footprint, footprints_of
-from sacpy.jit.ir.graph import Atom, Block, Const, Fold, Let, Partition, Stmt, Var, WithLoop, extents_of
+from sacpy.jit.analysis.combine import Cell, cell_of
+from sacpy.jit.ir.graph import Atom, Block, Const, Let, Partition, Var, extents_of
 from sacpy.jit.kernels.numbers import Numbers
 from sacpy.jit.kernels.source import Source, number_of
 from sacpy.jit.kernels.thread import Thread
 from sacpy.jit.kernels.values import Value
-from sacpy.nodes import Node
 
 
-class Contraction(Node):
-    """A body that is `before`, a fold over one dense axis, `after`. `prints`: what it reads, the folded axis counted
-    behind those of the partition."""
+class Contraction(Cell):
+    """A cell whose fold has one dense axis. `prints`: what it reads, the folded axis counted behind those of the
+    partition."""
 
-    partition: Partition
-    before: tuple[Stmt, ...]
-    fold: WithLoop
-    targets: tuple[Var, ...]
-    after: Block
     prints: tuple[Footprint, ...]
-
-    @property
-    def inner(self) -> Partition:
-        """What is folded."""
-        return self.fold.partitions[0]
-
-    @property
-    def later(self) -> tuple[Block, ...]:
-        """What comes after `before`."""
-        return self.inner.body, self.after
-
-    @property
-    def folds(self) -> tuple[Fold, ...]:
-        return tuple(o for o in self.fold.operators if isinstance(o, Fold))
 
     def length(self, numbers: Numbers) -> int:
         """How many indices a cell folds."""
@@ -50,37 +31,28 @@ class Contraction(Node):
 def contraction(source: Source, p: Partition) -> Contraction | None:
     """The body of a partition as such, if it is one whose fold's bounds are known before the launch, and that cannot
     fail."""
-    if not p.index or any(extents_of(r) for r in p.body.results):
+    cell = folded_cell(source, p)
+    if cell is None or cell.inner.rank != 1 or cell.inner.step is not None:
         return None
-    for at, s in enumerate(p.body.statements):
-        if not isinstance(s, Let):
-            return None
-        if not isinstance(s.rhs, WithLoop):
-            continue
-        w = s.rhs
-        if len(w.partitions) != 1 or not all(
-            isinstance(o, Fold) and o.stop is None and not any(extents_of(n) for n in o.neutrals) for o in w.operators
-        ):
-            return None
-        q = w.partitions[0]
-        known = (
-            q.rank == 1
-            and q.step is None
-            and all(isinstance(a, Const) or a.name in source.free for a in (*q.lower, *q.upper))
-        )
-        before = p.body.statements[:at]
-        if not known or source.thread("trial", 32).checked(
-            Block(before), q.body, *(o.combine for o in w.operators if isinstance(o, Fold))
-        ):
-            return None
-        found = footprints_of((*p.index, q.index[0]), (Block(before), q.body), source.free)
-        prints = tuple(f for f in found if any(e.axis == p.rank for e in f.entries))
-        return (
-            Contraction(p, before, w, s.targets, Block(p.body.statements[at + 1 :], p.body.results), prints)
-            if prints
-            else None
-        )
-    return None
+    q, before = cell.inner, Block(cell.before)
+    if source.thread("trial", 32).checked(before, q.body, *(f.combine for f in cell.folds)):
+        return None
+    found = footprints_of((*p.index, q.index[0]), (before, q.body), source.free)
+    prints = tuple(f for f in found if any(e.axis == p.rank for e in f.entries))
+    return Contraction(p, cell.before, cell.fold, cell.targets, cell.after, prints) if prints else None
+
+
+def folded_cell(source: Source, p: Partition) -> Cell | None:
+    """The body of a partition as a cell of scalars with one fold, if the fold's bounds are known before the launch, and
+    nothing is checked in front of it."""
+    cell = cell_of(p)
+    if cell is None or not p.index or any(extents_of(r) for r in p.body.results):
+        return None
+    q = cell.inner
+    bounds = (*q.lower, *q.upper, *(q.step or ()), *(q.width or ()))
+    if not all(isinstance(s, Let) for s in cell.before):
+        return None
+    return cell if all(isinstance(a, Const) or a.name in source.free for a in bounds) else None
 
 
 def combined(thread: Thread, c: Contraction, carried: Sequence[Atom], values: Sequence[Value]) -> list[Atom]:

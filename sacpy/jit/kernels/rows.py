@@ -10,25 +10,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 
+from sacpy.jit.analysis.combine import Cell
 from sacpy.jit.ir import kernel as k
 from sacpy.jit.ir.graph import (
     ArrayType,
     Atom,
     Block,
     Const,
-    Fold,
     Let,
     Load,
     Op,
     Partition,
-    Stmt,
     Var,
-    WithLoop,
-    extents_of,
     statements,
 )
 from sacpy.jit.kernels import maps
 from sacpy.jit.kernels.builder import IrArithmetic
+from sacpy.jit.kernels.contraction import folded_cell
 from sacpy.jit.kernels.launches import Buffer, KernelOptions, Launch, Refused
 from sacpy.jit.kernels.numbers import Numbers, array_sizes, in_line, scratch_of, space_of
 from sacpy.jit.kernels.reduction import Reduction, keeps_order
@@ -53,31 +51,12 @@ class Share(Node):
     chunks: int
 
 
-class Row(Node):
-    """A body that is `before`, a fold over one space, `after`. `along`: neighbouring indices of the fold read
-    neighbouring elements; `across`: neighbouring cells do."""
+class Row(Cell):
+    """A cell whose fold several threads share. `along`: neighbouring indices of the fold read neighbouring elements;
+    `across`: neighbouring cells do."""
 
-    partition: Partition
-    before: tuple[Stmt, ...]
-    fold: WithLoop
-    targets: tuple[Var, ...]
-    after: Block
     along: bool
     across: bool
-
-    @property
-    def inner(self) -> Partition:
-        """What is folded."""
-        return self.fold.partitions[0]
-
-    @property
-    def later(self) -> tuple[Block, ...]:
-        """What comes after `before`."""
-        return self.inner.body, self.after
-
-    @property
-    def folds(self) -> tuple[Fold, ...]:
-        return tuple(o for o in self.fold.operators if isinstance(o, Fold))
 
     @property
     def ordered(self) -> bool:
@@ -107,43 +86,12 @@ class Row(Node):
 
 def row_of(source: Source, p: Partition) -> Row | None:
     """The body of a partition as a row, if it is one whose fold's bounds are known before the launch."""
-    if not p.index or any(extents_of(r) for r in p.body.results):
+    cell = folded_cell(source, p)
+    if cell is None or source.thread("trial", 32).checked(Block(cell.before)):
         return None
-    for at, s in enumerate(p.body.statements):
-        if not isinstance(s, Let):
-            return None
-        if isinstance(s.rhs, WithLoop):
-            w = s.rhs
-            if (
-                not all(
-                    isinstance(o, Fold) and o.stop is None and not any(extents_of(n) for n in o.neutrals)
-                    for o in w.operators
-                )
-                or len(w.partitions) != 1
-            ):
-                return None
-            q = w.partitions[0]
-            if (
-                not all(
-                    isinstance(a, Const) or a.name in source.free
-                    for a in (*q.lower, *q.upper, *(q.step or ()), *(q.width or ()))
-                )
-                or not q.rank
-            ):
-                return None
-            if source.thread("trial", 32).checked(Block(p.body.statements[:at])):
-                return None
-            after = Block(p.body.statements[at + 1 :], p.body.results)
-            return Row(
-                p,
-                p.body.statements[:at],
-                w,
-                s.targets,
-                after,
-                _reads(q.body, q.index[-1]),
-                bool(p.index) and _reads(q.body, p.index[-1]),
-            )
-    return None
+    body, folded = cell.inner.body, cell.inner.index[-1]
+    along, across = _reads(body, folded), _reads(body, p.index[-1])
+    return Row(p, cell.before, cell.fold, cell.targets, cell.after, along, across)
 
 
 def _reads(b: Block, index: Var) -> bool:

@@ -53,13 +53,13 @@ class Scattered:
         self.found = scatters(For(p.index[0], p.lower[0], p.upper[0], 1, params, initial, p.body), reals=False)
         if not self.found:
             raise Refused(f"into {HANDED_ON['into']}")
-        if not all(h.code in k.ATOMIC_CODES and h.param.base in k.ATOMIC_BASES for h in self.found):
+        if not all(h.step.code in k.ATOMIC_CODES and h.param.base in k.ATOMIC_BASES for h in self.found):
             raise Refused(f"into {_INEXACT}")
         self.kernels: dict[Hashable, Built] = {}
-        gone = {h.old.name for h in self.found} | {h.updated.name for h in self.found}
-        gone |= {t.name for h in self.found for s in h.steps for t in s.targets}
+        gone = {h.step.old.name for h in self.found} | {h.updated.name for h in self.found}
+        gone |= {t.name for h in self.found for s in h.step.lets for t in s.targets}
         kept = tuple(s for s in p.body.statements if not isinstance(s, Let) or s.targets[0].name not in gone)
-        self.body = Block(kept, tuple(a for h in self.found for a in (*h.index, h.value)))
+        self.body = Block(kept, tuple(a for h in self.found for a in (*h.index, h.step.value)))
         thread = source.thread("trial", 32)  # translated once, so that what cannot run is known before it is to run
         thread.bind(p.index, list(p.index))
         thread.block(self.body)
@@ -190,8 +190,9 @@ class Scattered:
             for h, array in zip(self.found, arrays):
                 *index, value = values[at : at + len(h.index) + 1]
                 at += len(h.index) + 1
-                atoms = [a for a in (*index, value) if isinstance(a, Var | Const)]
-                b.add(k.Atomic(h.code, array, tuple(atoms[:-1]), atoms[-1]))
+                *at_index, new = (a for a in (*index, value) if isinstance(a, Var | Const))
+                new = b.op("neg", new) if h.step.negative else new
+                b.add(k.Atomic(h.step.code, array, tuple(at_index), new))
 
         return finish
 
@@ -207,5 +208,5 @@ class Scattered:
         index = tuple(b.names.var("j", b.word) for _ in extents)
         b.open()
         value = b.load(own, *index)
-        b.when(b.op("neq", value, h.neutral), lambda: b.add(k.Atomic(h.code, result, index, value)))
+        b.when(b.op("neq", value, h.neutral), lambda: b.add(k.Atomic(h.step.code, result, index, value)))
         return k.ForAll(index, tuple(map(b.word_const, extents)), b.close())

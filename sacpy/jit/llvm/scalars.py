@@ -127,11 +127,12 @@ _UNSIGNED_TESTS = {"eq": "eq", "neq": "ne", "lt": "ult", "le": "ule", "gt": "ugt
 _REAL_TESTS = {"eq": "oeq", "neq": "une", "lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge"}
 
 
-def compare(code: Code, test: str, base: str, a: str, b: str) -> str:
-    """A comparison, an i1. Those with NaN are false, but for "neq"."""
+def compare(code: Code, test: str, base: str, a: str, b: str, type_: str = "") -> str:
+    """A comparison, an i1. Those with NaN are false, but for "neq". `type_`: of vectors, whose lanes are compared."""
+    type_ = type_ or LLVM_TYPES[base]
     if base in REAL:
-        return code.op(f"fcmp {_REAL_TESTS[test]} {LLVM_TYPES[base]} {a}, {b}")
-    return code.op(f"icmp {(_SIGNED_TESTS if base in SIGNED else _UNSIGNED_TESTS)[test]} {LLVM_TYPES[base]} {a}, {b}")
+        return code.op(f"fcmp {_REAL_TESTS[test]} {type_} {a}, {b}")
+    return code.op(f"icmp {(_SIGNED_TESTS if base in SIGNED else _UNSIGNED_TESTS)[test]} {type_} {a}, {b}")
 
 
 def _comparison(code: Code, op: Op, base: str, args: Sequence[str], style: Style) -> str:

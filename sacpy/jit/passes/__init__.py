@@ -23,7 +23,6 @@ from sacpy.jit.passes import (
     flatten,
     fold_withloops,
     fuse,
-    interchange,
     invariant,
     jam,
     loops_to_withloops,
@@ -111,8 +110,7 @@ SHAPING = (
 PLACING = (
     Step("stepping", stepping.run, "scans and reductions by index become loops in order, which the CPU knows", "cpu"),
     Step("behind", stepping.run_around, "maps around a scan are computed where it reads and writes", "cpu"),
-    Step("accumulating", accumulating.run, "nests that add to elements become a sum for each element", "cpu"),
-    Step("interchange", interchange.run, "arrays that a loop adds up become a sum for each element", "cpu"),
+    Step("accumulating", accumulating.run, "loops that add to arrays become a sum for each element", "cpu"),
     Step("short_circuit", short_circuit.run, "a part is computed where it goes", "cpu", when=_circuits),
     Step("assigning", assigning.run, "a part that is assigned is computed where it goes", "cpu"),
     Step("private", private.run, "scratch that a round fills is its own, so that rounds are independent", "cpu"),

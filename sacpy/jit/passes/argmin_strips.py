@@ -16,6 +16,7 @@ which is shorter.
 
 from __future__ import annotations
 
+from sacpy.jit.analysis.combine import loops_of, round_of
 from sacpy.jit.ir.graph import (
     BOOL,
     FALSE,
@@ -24,7 +25,6 @@ from sacpy.jit.ir.graph import (
     Atom,
     Block,
     Const,
-    Fold,
     For,
     Function,
     If,
@@ -131,14 +131,11 @@ class _Chooser(Walker):
 
 def _loop(w: WithLoop) -> For | None:
     """The loop that a fold over one axis is."""
-    if len(w.operators) != 1 or len(w.partitions) != 1:
+    found = loops_of(w)
+    if found is None or found[1].rank != 1:
         return None
-    (fold,), (p,) = w.operators, w.partitions
-    if not isinstance(fold, Fold) or fold.stop is not None or p.step is not None or p.rank != 1:
-        return None
-    taken = tuple(Let((v,), a) for v, a in zip(fold.values, p.body.results))
-    body = Block((*p.body.statements, *taken, *fold.combine.statements), fold.combine.results)
-    return For(p.index[0], p.lower[0], p.upper[0], 1, fold.accumulators, fold.neutrals, body)
+    fold, p = found
+    return For(p.index[0], p.lower[0], p.upper[0], 1, fold.accumulators, fold.neutrals, round_of(fold, p))
 
 
 def _choice(r: For) -> _Choice | None:

@@ -18,7 +18,8 @@ they are, as do those of scalars, whose parts may be computed side by side.
 
 from __future__ import annotations
 
-from sacpy.jit.ir.graph import ArrayType, Block, Fold, For, Function, Let, Rhs, Stmt, Unit, Var, WithLoop, statements
+from sacpy.jit.analysis.combine import loops_of, round_of
+from sacpy.jit.ir.graph import ArrayType, Block, For, Function, Let, Rhs, Unit, Var, WithLoop, statements
 from sacpy.jit.passes.units import per_function
 from sacpy.jit.passes.walker import Walker
 
@@ -31,10 +32,10 @@ class _Sequencer(Walker):
 
     def loop(self, w: WithLoop) -> For:
         """The fold as loops, one inside the other, the last axis innermost."""
-        (fold,), (p,) = w.operators, w.partitions
-        assert isinstance(fold, Fold)
-        taken: list[Stmt] = [Let((v,), a) for v, a in zip(fold.values, p.body.results)]
-        body = Block((*p.body.statements, *taken, *fold.combine.statements), fold.combine.results)
+        found = loops_of(w)
+        assert found is not None
+        fold, p = found
+        body = round_of(fold, p)
         params = fold.accumulators
         for axis in reversed(range(p.rank)):
             outer = fold.neutrals if axis == 0 else tuple(self.supply.var(a.name, a.type) for a in fold.accumulators)
@@ -47,15 +48,8 @@ class _Sequencer(Walker):
 
 
 def _is_fold_of_arrays(w: WithLoop) -> bool:
-    if len(w.operators) != 1 or len(w.partitions) != 1 or not isinstance(w.operators[0], Fold):
-        return False
-    fold, p = w.operators[0], w.partitions[0]
-    return (
-        fold.stop is None
-        and p.step is None
-        and p.rank > 0
-        and any(isinstance(a.type, ArrayType) for a in fold.accumulators)
-    )
+    found = loops_of(w)
+    return found is not None and any(isinstance(a.type, ArrayType) for a in found[0].accumulators)
 
 
 def sequential(function: Function) -> Function:

@@ -13,15 +13,16 @@ element, where it reads nothing that it has overwritten by then.
                 yield z
     c = update a[i] with w
 
-Whatever is read of the array has the components of the element's own index last: that is its own place, or one that
-this element alone could have changed. A part that gives elements that are there already goes. So neither is memory
+Whatever is read of the array is what the element itself replaces, or nobody does (`depends.may_assign`). A part that
+gives elements that are there already goes. So neither is memory
 asked for, nor are elements copied; and loops around it are seen to change rows of their own (`analysis/depends`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from sacpy.jit.analysis.ints import Ints
 from sacpy.jit.ir.graph import (
     ArrayType,
     Atom,
@@ -30,23 +31,25 @@ from sacpy.jit.ir.graph import (
     For,
     Function,
     Genarray,
+    If,
     Let,
     Load,
     Modarray,
     Op,
     Partition,
+    ScalarType,
     Stmt,
     Unit,
     Update,
     Var,
     View,
     WithLoop,
+    blocks,
     statements,
 )
 from sacpy.jit.ir.rewrite import copied, uses
 from sacpy.jit.passes.units import per_function
 from sacpy.jit.passes.walker import Walker
-from sacpy.nodes import replace
 
 
 class _Assigner(Walker):
@@ -55,10 +58,11 @@ class _Assigner(Walker):
 
     def __init__(self, function: Function) -> None:
         super().__init__(function)
+        self.ints = Ints(function)
         self.putting: dict[str, WithLoop] = {}
 
     def inside(self, b: Block, before: object) -> Block:
-        found = _assigned(b)
+        found = _assigned(b, self.ints)
         outer, self.putting = self.putting, self.putting | found
         new = super().inside(b, before)  # type: ignore[arg-type]
         self.putting = outer
@@ -88,7 +92,7 @@ class _Assigner(Walker):
         new = self.supply.var(array.name, array.type)
         (value,) = p.body.results
         body = Block((*p.body.statements, Let((new,), Update(levels[-1], (*at, *p.index), value), p.span)), (new,))
-        body = copied(_reading(body, read, levels[-1]), {}, self.supply)
+        body = copied(body, {read.name: levels[-1]}, self.supply)
         for axis in reversed(range(p.rank)):
             initial = levels[axis - 1] if axis else array
             made = For(p.index[axis], p.lower[axis], p.upper[axis], 1, (levels[axis],), (initial,), body)
@@ -98,19 +102,6 @@ class _Assigner(Walker):
         return made
 
 
-def _reading(b: Block, array: Var, now: Var) -> Block:
-    """Scalar statements that read another array instead of one."""
-    return Block(
-        tuple(
-            replace(s, rhs=replace(s.rhs, array=now))
-            if isinstance(s, Let) and isinstance(s.rhs, Load) and s.rhs.array == array
-            else s
-            for s in b.statements
-        ),
-        b.results,
-    )
-
-
 def _is_there(p: Partition, update: Update) -> bool:
     """Whether a partition gives the elements that the array has."""
     made = {t: s.rhs for s in p.body.statements if isinstance(s, Let) for t in s.targets}
@@ -118,7 +109,7 @@ def _is_there(p: Partition, update: Update) -> bool:
     return isinstance(value, Var) and made.get(value) == Load(update.array, (*update.index, *p.index))
 
 
-def _assigned(b: Block) -> dict[str, WithLoop]:
+def _assigned(b: Block, ints: Ints) -> dict[str, WithLoop]:
     """The with-loops of a block that may be computed in the array that their result is put into."""
     count = uses(b)
     made: dict[str, tuple[int, WithLoop]] = {}
@@ -135,7 +126,7 @@ def _assigned(b: Block) -> dict[str, WithLoop]:
             at, w = made[s.rhs.value.name]
             if _copies_loops(w, b.statements[:at], s.rhs.array):
                 continue  # what they make is made in the array itself
-            if _fits(w, s.rhs, views) and not _updated(s.rhs.array, b.statements[at:k]):
+            if _fits(w, s.rhs, views, ints) and not _updated(s.rhs.array, b.statements[at:k]):
                 found[s.rhs.value.name] = w
     return found
 
@@ -154,7 +145,7 @@ def _updated(array: Var, between: Sequence[Stmt]) -> bool:
     return any(isinstance(s, Let) and isinstance(s.rhs, Update) and s.rhs.array == array for s in between)
 
 
-def _fits(w: WithLoop, update: Update, views: dict[str, View]) -> bool:
+def _fits(w: WithLoop, update: Update, views: Mapping[str, View], ints: Ints) -> bool:
     if len(w.operators) != 1 or not w.disjoint or w.frame is None:
         return False
     (operator,) = w.operators
@@ -169,18 +160,26 @@ def _fits(w: WithLoop, update: Update, views: dict[str, View]) -> bool:
                 return False
         case _:
             return False
-    return all(p.step is None and _stays_apart(p, update.array) for p in w.partitions)
+    from sacpy.jit.analysis.depends import may_assign
+
+    return all(map(_is_plain, w.partitions)) and may_assign(w, update, ints)
 
 
-def _stays_apart(p: Partition, array: Var) -> bool:
-    """Whether a body is made of operations and loads, and what it reads of the array is at its own index along the last
-    axes."""
-    for s in p.body.statements:
-        if not isinstance(s, Let) or not isinstance(s.rhs, Op | Load | Var | Const) or s.rhs == array:
-            return False
-        if isinstance(s.rhs, Load) and s.rhs.array == array and s.rhs.index[-p.rank :] != p.index:
-            return False
-    return not any(isinstance(r, Var) and r == array for r in p.body.results)
+def _is_plain(p: Partition) -> bool:
+    """Whether loops in order can take the place of a partition: cells are scalars that operations give. Those with a
+    step are faster as they are."""
+    return p.step is None and not any(isinstance(a.type, ArrayType) for a in p.body.results) and _is_scalar(p.body)
+
+
+def _is_scalar(b: Block) -> bool:
+    """Whether a block computes scalars from scalars and elements, perhaps by a condition."""
+    return all(
+        isinstance(s, Let)
+        and isinstance(s.rhs, Op | Load | Var | Const | If)
+        and all(isinstance(t.type, ScalarType) for t in s.targets)
+        and all(map(_is_scalar, blocks(s.rhs)))
+        for s in b.statements
+    )
 
 
 def assigning(function: Function) -> Function:

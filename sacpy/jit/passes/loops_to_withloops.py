@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from sacpy.jit.analysis.combine import Step, inner_loop, steps_of, without
 from sacpy.jit.ir.graph import (
     ArrayType,
     Atom,
@@ -49,7 +50,7 @@ from sacpy.jit.ir.graph import (
     statements,
 )
 from sacpy.jit.ir.rewrite import bound, free
-from sacpy.jit.passes.reductions import Step, fold_of, steps_of, without
+from sacpy.jit.passes.reductions import fold_of
 from sacpy.jit.passes.units import per_function
 from sacpy.jit.passes.walker import Walker
 from sacpy.lang.constants import zero
@@ -112,23 +113,9 @@ def nest_of(r: For) -> Nest | None:
     steps = steps_of(r.body, *zip(*scalars)) if scalars else []
     if steps is None or (steps and axes != tuple(sorted(axes))):  # a fold is in the order of the index
         return None
-    if any(step.is_inexact_extreme for step in steps) and any(_loads(r.body, p) for p, _ in arrays):
+    if any(step.extreme for step in steps) and any(_loads(r.body, p) for p, _ in arrays):
         return None  # what may be computed twice leaves what it reads as it is: the array would be copied
     return Nest(tuple(loops), tuple(before), axes, tuple(steps))
-
-
-def inner_loop(r: For) -> For | None:
-    """The loop that is all that becomes of the arrays in a round."""
-    last = r.body.statements[-1] if r.body.statements else None
-    if (
-        isinstance(last, Let)
-        and isinstance(last.rhs, For)
-        and last.rhs.initial == r.params
-        and r.body.results == last.targets
-    ):
-        inside = free(last.rhs.body)
-        return None if any(p.name in inside for p in r.params) else last.rhs
-    return None
 
 
 def _is_cheap(s: Stmt) -> bool:

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sacpy.jit.analysis.combine import function_of
 from sacpy.jit.ir.graph import (
     BOOL,
     INT,
@@ -148,12 +149,7 @@ class _Cutter(Walker):
         c, index = new("c", INT), tuple(new("j", INT) for _ in h.extents)
         sofar, more = new("sum", h.param.type), new("sum", h.param.type)
         a, x = (new(stem, element) for stem in ("a", "x"))
-        combining = [
-            Let(t.targets, replace(t.rhs, args=tuple(x if y == h.value else y for y in t.rhs.args)))
-            for t in h.steps
-            if isinstance(t.rhs, Op)
-        ]
-        steps = copied(Block(tuple(combining), (h.new,)), {h.old.name: a}, self.supply)
+        steps = copied(Block(tuple(function_of(h.step, a, x)), (h.step.new,)), {}, self.supply)
         body = Block(
             (Let((a,), Load(sofar, index)), Let((x,), Load(parts, (c, *index))), *steps.statements), steps.results
         )

@@ -63,8 +63,7 @@ class Circuiter(Walker):
 
     def __init__(self, function: Function) -> None:
         super().__init__(function)
-        self.sums = dict(Ints(function).sums)
-        self.outside = Outside.of(function, self.sums)
+        self.ints = Ints(function)
         self.ends = _ends(function)
 
     def inside(self, b: Block, before: Callable[[], None] | None) -> Block:
@@ -86,7 +85,8 @@ class Circuiter(Walker):
                 continue
             wide = [self.supply.var("long", LONG) for _ in range(4)]
             same, sum_ = self.supply.var("same", BOOL), self.supply.var("sum", INT)
-            exact = self.sums[s.targets[0].name] = replace(op, exact=True)
+            exact = replace(op, exact=True)
+            self.ints.learn(s.targets[0].name, exact)
             found += [
                 Let((wide[0],), Op("tol", op.args[:1]), s.span),
                 Let((wide[1],), Op("tol", op.args[1:]), s.span),
@@ -108,7 +108,7 @@ class Circuiter(Walker):
             owned = {name for s in b.statements for name in arrays_of(s)} - {
                 t.name for s in b.statements if isinstance(s, Let) for t in s.targets
             }
-            plan = circuits(b, owned, arrays_of, self.sums, self.outside, scattered=True)
+            plan = circuits(b, owned, arrays_of, self.ints, Outside(), scattered=True)
             point, opening = next(
                 (
                     (n, o)
@@ -157,7 +157,7 @@ class _Mover:
         assert self.c.onto is not None
         self.onto = self.c.onto
         makers = Makers(b, set(), arrays_of)
-        self.old = Old(b, self.onto, self.c.part, self.c.at, by.sums, makers, by.outside.bounds)
+        self.old = Old(b, self.onto, self.c.part, self.c.at, by.ints, makers)
         self.first = makers.chain(self.c.part.name).first
         self.versions: dict[str, Var] = {}
 
@@ -188,14 +188,13 @@ class _Mover:
             self.versions[s.targets[0].name] = self.current
             return made
         new = WithLoop(extents_of(self.onto), tuple(parts), (Modarray(self.onto),), disjoint=True, pragmas=w.pragmas)
-        sums = self.by.sums
         for t in (*made, *(i for p in parts for i in statements(p.body))):
             if isinstance(t, Let) and isinstance(t.rhs, Op) and t.rhs.exact:
-                sums[t.targets[0].name] = t.rhs
+                self.by.ints.learn(t.targets[0].name, t.rhs)
         target = self.supply.var(self.onto.name, self.onto.type)
         whole = self.by.source.body
         ints = Ints(replace(self.by.source, body=Block((*whole.statements, *made, Let((target,), new)))))
-        ints.sums = sums  # some of which this pass has made so
+        ints.sums = self.by.ints.sums  # some of which this pass has made so
         if may_share(new, self.onto, ints) != ALWAYS:
             raise _Stuck
         self.current = self.versions[s.targets[0].name] = target
@@ -376,7 +375,7 @@ class _Mover:
                 return y
         target = self.supply.var("i", INT)
         made.append(Let((target,), Op("add", (a, b), True)))
-        self.by.sums[target.name] = Op("add", (a, b), True)
+        self.by.ints.learn(target.name, Op("add", (a, b), True))
         return target
 
 

@@ -1,0 +1,404 @@
+"""How values are combined: one normal form of sums, products, extremes and the like, whoever writes them.
+
+In: statements, loops, with-loops. Out: what they combine, or None.
+
+    step        new = old op value               what one statement, or a few, do to a carried value or an element
+    fold        one step for each accumulator    the function of a fold
+    cell        parallel axes, then a fold       the body of a partition: before, the fold over the reduced axes, after
+    nest        parallel axes x reduced axes     loops in any order that combine elements of one array with terms
+
+A step has an operation, in whichever order its operands stand, written as one (`add p, x`; `sub p, x` is the sum with
+the negative), or as a choice: `x < p ? x : p`, or `p >= x || p != p ? p : x`, in which NaN stays once it came. Who asks
+keeps the statements as they are: what they give for NaN and for zeros of both signs differs from one form to the other.
+
+A nest is what a sum for each element is when it is written as loops: of an update at the loops' counters, of rows
+(`c[i] = c[i] + x * b[k]`), of whole arrays (`c = c + x * b[k]`), of some of an array's elements. The loops whose
+counters are no index of the element are those that reduce it; the order of the others does not matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from sacpy.jit.ir.graph import (
+    ArrayType,
+    Atom,
+    Block,
+    Const,
+    Fold,
+    For,
+    Genarray,
+    Let,
+    Load,
+    Modarray,
+    Op,
+    Partition,
+    ScalarType,
+    Stmt,
+    Update,
+    Var,
+    WithLoop,
+    extents_of,
+    operands,
+)
+from sacpy.jit.ir.rewrite import bound, free, needed_for, uses
+from sacpy.lang.types import REAL, SIGNED
+from sacpy.nodes import Node, replace
+
+CODES = frozenset(["add", "mul", "min", "max", "bitand", "bitor", "bitxor", "and", "or"])
+_RELATIONS = {"lt": "min", "le": "min", "gt": "max", "ge": "max"}  # what is chosen of two if the first one is taken
+_OTHER = {"min": "max", "max": "min"}
+
+# ---------------------------------------------------------------- a step
+
+
+class Step(Node):
+    """`old` is combined with `value` by the operation `code`. `lets`: the statements that do that, the last of which
+    sets the new value. `negative`: what is combined is the negative of the value; `sticky`: an extreme in which NaN
+    stays once it came, so that those of reals may be grouped in any way."""
+
+    code: str
+    old: Var
+    value: Atom
+    lets: tuple[Let, ...]
+    negative: bool = False
+    sticky: bool = False
+
+    @property
+    def base(self) -> str:
+        return self.old.base
+
+    @property
+    def new(self) -> Var:
+        """The new value."""
+        return self.lets[-1].targets[0]
+
+    @property
+    def extreme(self) -> bool:
+        """Whether it is an extreme of reals."""
+        return self.code in ("min", "max") and self.base in REAL
+
+    @property
+    def exact(self) -> bool:
+        """Whether it gives the same, whichever way operands are grouped."""
+        return self.base not in REAL or self.sticky
+
+    def alone(self, count: Mapping[str, int]) -> bool:
+        """Whether nobody else uses the old value, or the new one, or what is computed on the way. `count`: all uses."""
+        names = [a.name for s in self.lets for a in operands(s.rhs) if isinstance(a, Var)]
+        inside = (self.old.name, *(s.targets[0].name for s in self.lets[:-1]))
+        return count[self.new.name] == 1 and all(names.count(name) == count[name] for name in inside)
+
+
+Lets = Mapping[str, Let]
+
+
+def lets_of(many: Iterable[Stmt]) -> dict[str, Let]:
+    """The statements that set one variable, by its name."""
+    return {s.targets[0].name: s for s in many if isinstance(s, Let) and len(s.targets) == 1}
+
+
+def step_of(new: Atom, lets: Lets, is_old: Callable[[Atom], bool]) -> Step | None:
+    """The step that gives `new`. `is_old`: which operand is the old value."""
+    s = lets.get(new.name) if isinstance(new, Var) else None
+    if s is None or not isinstance(s.rhs, Op):
+        return None
+    op = s.rhs
+    if op.code == "select":
+        return _choice(s, op, lets, is_old)
+    if op.code in CODES:
+        for old, value in (op.args, op.args[::-1]):
+            if isinstance(old, Var) and value != old and is_old(old):
+                return Step(op.code, old, value, (s,))
+    if op.code == "sub" and s.targets[0].base in (*REAL, *SIGNED):
+        old, value = op.args
+        if isinstance(old, Var) and value != old and is_old(old):
+            return Step("add", old, value, (s,), negative=True)
+    return None
+
+
+def _choice(s: Let, op: Op, lets: Lets, is_old: Callable[[Atom], bool]) -> Step | None:
+    """An extreme that is written as a choice."""
+    condition, first, second = op.args
+    test = _op(condition, lets)
+    for old, value in ((first, second), (second, first)):
+        if test is None or not isinstance(old, Var) or value == old or not is_old(old):
+            continue
+        compared, rhs = test
+        if rhs.code in _RELATIONS and set(rhs.args) == {old, value}:
+            code = _RELATIONS[rhs.code] if rhs.args == (first, second) else _OTHER[_RELATIONS[rhs.code]]
+            return Step(code, old, value, (compared, s))
+        for relation, nan in (rhs.args, rhs.args[::-1]) if rhs.code == "or" and first == old else ():
+            a, b = _op(relation, lets), _op(nan, lets)
+            if a is None or b is None or b[1] != Op("neq", (old, old)) or a[1].code not in ("le", "ge"):
+                continue
+            if set(a[1].args) == {old, value}:
+                code = _RELATIONS[a[1].code]
+                code = code if a[1].args[0] == old else _OTHER[code]
+                return Step(code, old, value, (a[0], b[0], compared, s), sticky=True)
+    return None
+
+
+def _op(a: Atom, lets: Lets) -> tuple[Let, Op] | None:
+    """The operation that sets an atom."""
+    s = lets.get(a.name) if isinstance(a, Var) else None
+    return (s, s.rhs) if s is not None and isinstance(s.rhs, Op) else None
+
+
+def steps_of(body: Block, params: Sequence[Var], results: Sequence[Atom]) -> list[Step] | None:
+    """What the rounds of a loop do with some of its carried variables, if these are scalars, and all that becomes of
+    each is a step whose value depends on none of them."""
+    if not params or not all(isinstance(p.type, ScalarType) for p in params):
+        return None
+    count, lets = uses(body), lets_of(body.statements)
+    found: list[Step] = []
+    for p, result in zip(params, results):
+        step = step_of(result, lets, lambda a, p=p: a == p)  # type: ignore[misc]
+        if step is None or not step.alone(count):
+            return None
+        found.append(step)
+    return found  # none uses a variable of another, since each is used by its own step alone
+
+
+def without(body: Block, steps: Sequence[Step]) -> tuple[Stmt, ...]:
+    """The statements of a block without those of its steps."""
+    mine = {let.targets for step in steps for let in step.lets}
+    return tuple(s for s in body.statements if not (isinstance(s, Let) and s.targets in mine))
+
+
+def function_of(step: Step, old: Atom, value: Var) -> list[Let]:
+    """The statements of a step for other operands, which set the same variables. A sum with the negative becomes a sum,
+    a choice of the lesser one the minimum that it is. Otherwise extremes stay as they are written: for NaN, and for
+    zeros of both signs, the order of their operands matters."""
+    *before, last = step.lets
+    assert isinstance(last.rhs, Op)
+    op = last.rhs
+    if before and before[0].rhs.code in ("lt", "gt"):  # type: ignore[union-attr]
+        before, op = [], Op(step.code, op.args[1:])
+    elif step.code not in ("min", "max"):
+        op = Op(step.code, (step.old, step.value))
+    env = {step.old: old, step.value: value}
+    return [
+        Let(s.targets, replace(rhs, args=tuple(env.get(a, a) for a in rhs.args)), s.span)
+        for s, rhs in ((*((s, s.rhs) for s in before), (last, op)))
+        if isinstance(rhs, Op)
+    ]
+
+
+# ---------------------------------------------------------------- the function of a fold
+
+
+def steps_of_fold(fold: Fold) -> tuple[Step, ...] | None:
+    """The steps that a fold's function consists of: each accumulator with its value."""
+    lets = lets_of(fold.combine.statements)
+    found: list[Step] = []
+    for result, accumulator, value in zip(fold.combine.results, fold.accumulators, fold.values):
+        step = step_of(result, lets, lambda a, p=accumulator: a == p)  # type: ignore[misc]
+        if step is None or step.negative or step.value != value or not isinstance(value.type, ScalarType):
+            return None
+        found.append(step)
+    taken = sum(len(step.lets) for step in found)
+    return tuple(found) if taken == len(fold.combine.statements) else None
+
+
+# ---------------------------------------------------------------- cells that are folds
+
+
+class Cell(Node):
+    """The body of a partition, whose axes are the parallel ones, as `before`, a fold, and `after`. The fold's one
+    partition has the reduced axes. `targets`: what the fold sets; all are scalars."""
+
+    partition: Partition
+    before: tuple[Stmt, ...]
+    fold: WithLoop
+    targets: tuple[Var, ...]
+    after: Block
+
+    @property
+    def inner(self) -> Partition:
+        """What is folded."""
+        return self.fold.partitions[0]
+
+    @property
+    def later(self) -> tuple[Block, ...]:
+        """What comes after `before`."""
+        return self.inner.body, self.after
+
+    @property
+    def folds(self) -> tuple[Fold, ...]:
+        return tuple(o for o in self.fold.operators if isinstance(o, Fold))
+
+
+def cell_of(p: Partition) -> Cell | None:
+    """The body of a partition, if the first loop in it is a fold of scalars that sees all of its one partition."""
+    for at, s in enumerate(p.body.statements):
+        if not isinstance(s, Let) or not isinstance(s.rhs, WithLoop):
+            continue
+        w = s.rhs
+        if (
+            len(w.partitions) != 1
+            or not w.partitions[0].rank
+            or not all(
+                isinstance(o, Fold) and o.stop is None and not any(extents_of(a) for a in o.neutrals)
+                for o in w.operators
+            )
+        ):
+            return None
+        after = Block(p.body.statements[at + 1 :], p.body.results)
+        return Cell(p, p.body.statements[:at], w, s.targets, after)
+    return None
+
+
+# ---------------------------------------------------------------- nests
+
+
+class Axis(Node):
+    """A loop from `lower` to before `upper`."""
+
+    index: Var
+    lower: Atom
+    upper: Atom
+
+
+class Nest(Node):
+    """Elements of an array, `step.old` at the indices of `parallel` (one for each axis of it), are each combined with
+    terms. `array`: as it was; `reduced`: the loops that an element sees, outermost first; `before`: what computes their
+    bounds; `body`: what computes `step.value`; `inside`: whether the loops that reduce an element stand in those over
+    elements."""
+
+    array: Var
+    parallel: tuple[Axis, ...]
+    reduced: tuple[Axis, ...]
+    before: tuple[Stmt, ...]
+    body: tuple[Stmt, ...]
+    step: Step
+    inside: bool
+
+
+class _Element(Node):
+    """What a round does to an array: `new` is what becomes of its element at `index`. `axes`: those of its indices that
+    a with-loop runs over; `statements`: those of the round, the with-loop's among them."""
+
+    index: tuple[Atom, ...]
+    axes: tuple[Axis, ...]
+    statements: tuple[Stmt, ...]
+    new: Atom
+
+
+def nest_of(r: For) -> Nest | None:
+    """The nest that a loop is, if that is all it does."""
+    loops: list[For] = [r]
+    around: list[Stmt] = []
+    while True:
+        r = loops[-1]
+        if r.step != 1 or len(r.params) != 1 or not extents_of(r.params[0]):
+            return None
+        inner = inner_loop(r)
+        if inner is None:
+            break
+        around += r.body.statements[:-1]
+        loops.append(inner)
+    (array,), given = r.params, loops[0].initial[0]
+    element = _element(r.body, array)
+    if element is None or not isinstance(given, Var):
+        return None
+    lets = lets_of(element.statements)
+    load = Load(array, element.index)
+    step = step_of(element.new, lets, lambda a: isinstance(a, Var) and a.name in lets and lets[a.name].rhs == load)
+    if step is None or not step.alone(uses(Block(element.statements, (element.new,)))):
+        return None
+    gone = {step.old.name, *(s.targets[0].name for s in step.lets)}
+    body = (*around, *(s for s in element.statements if not (isinstance(s, Let) and s.targets[0].name in gone)))
+    parameters = {p.name for loop in loops for p in loop.params}
+    if not all(isinstance(s, Let) and isinstance(s.rhs, Op | Load | Var | Const) for s in body) or (
+        parameters & free(Block(body))
+    ):
+        return None
+    axes = {loop.index: Axis(loop.index, loop.lower, loop.upper) for loop in loops}
+    reduced = tuple(a for i, a in axes.items() if i not in element.index)
+    by_index = axes | {a.index: a for a in element.axes}
+    if not reduced or len(set(element.index)) != len(element.index) or not all(i in by_index for i in element.index):
+        return None
+    parallel = tuple(by_index[i] for i in element.index)  # type: ignore[index]
+    before = needed_for((b for a in reduced for b in (a.lower, a.upper)), Block(body))
+    if not _is_box(loops[0], parallel, reduced, before):
+        return None
+    body = tuple(s for s in body if s not in before)
+    counters = [*axes, *(a.index for a in element.axes)]
+    order = [*(a.index for a in parallel), *(a.index for a in reduced)]
+    return Nest(given, parallel, reduced, before, body, step, counters == order)
+
+
+def inner_loop(r: For) -> For | None:
+    """The loop that is all that becomes of the arrays in a round."""
+    last = r.body.statements[-1] if r.body.statements else None
+    if (
+        isinstance(last, Let)
+        and isinstance(last.rhs, For)
+        and last.rhs.initial == r.params
+        and r.body.results == last.targets
+    ):
+        inside = free(last.rhs.body)
+        return None if any(p.name in inside for p in r.params) else last.rhs
+    return None
+
+
+def _element(body: Block, array: Var) -> _Element | None:
+    """What a round does to an array, of which it gives a new version."""
+    (result,) = body.results
+    s = next((s for s in body.statements if isinstance(s, Let) and s.targets == (result,)), None)
+    if s is None:
+        return None
+    others = tuple(x for x in body.statements if x is not s)
+    if isinstance(s.rhs, WithLoop):
+        return _of_cells(s.rhs, array, (), others)
+    if not isinstance(s.rhs, Update) or s.rhs.array != array:
+        return None
+    index, value = s.rhs.index, s.rhs.value
+    if len(index) == len(extents_of(array)):
+        return _Element(index, (), others, value)
+    row = next((x for x in others if isinstance(x, Let) and x.targets == (value,)), None)
+    if row is None or not isinstance(row.rhs, WithLoop) or uses(body)[row.targets[0].name] != 1:
+        return None
+    return _of_cells(row.rhs, array, index, tuple(x for x in others if x is not row))
+
+
+def _of_cells(w: WithLoop, array: Var, front: tuple[Atom, ...], others: tuple[Stmt, ...]) -> _Element | None:
+    """The same where a with-loop computes the elements behind some indices."""
+    if len(w.partitions) != 1 or len(w.operators) != 1 or w.frame != extents_of(array)[len(front) :]:
+        return None
+    (p,), (operator,) = w.partitions, w.operators
+    changes = isinstance(operator, Modarray) and operator.array == array and not front
+    makes = isinstance(operator, Genarray) and not operator.cell and w.complete
+    if p.step is not None or not (changes or makes) or isinstance(p.body.results[0].type, ArrayType):
+        return None
+    axes = tuple(map(Axis, p.index, p.lower, p.upper))
+    return _Element((*front, *p.index), axes, (*others, *p.body.statements), p.body.results[0])
+
+
+def _is_box(outermost: For, parallel: Sequence[Axis], reduced: Sequence[Axis], before: Sequence[Stmt]) -> bool:
+    """Whether the elements are a box that lies in the array, or above it, and each sees its own rounds: the loops that
+    reduce it may begin and end where its indices say, by operations, which are `before`."""
+    inside = bound(outermost.body) | {outermost.index.name}
+    if any(isinstance(a.upper, Var) and a.upper.name in inside for a in parallel):
+        return False
+    if not all(isinstance(a.lower, Const) and a.lower.value >= 0 for a in parallel):
+        return False
+    bounds = Block(tuple(before), tuple(b for a in reduced for b in (a.lower, a.upper)))
+    return all(isinstance(s, Let) and isinstance(s.rhs, Op) for s in before) and not (
+        free(bounds) & inside - {a.index.name for a in parallel}
+    )
+
+
+def loops_of(w: WithLoop) -> tuple[Fold, Partition] | None:
+    """A fold that is the same as loops in order, one for each axis of its partition."""
+    if len(w.operators) != 1 or len(w.partitions) != 1:
+        return None
+    (fold,), (p,) = w.operators, w.partitions
+    return (fold, p) if isinstance(fold, Fold) and fold.stop is None and p.step is None and p.rank > 0 else None
+
+
+def round_of(fold: Fold, p: Partition) -> Block:
+    """What a round of such loops does: a term, and the fold's function."""
+    taken = tuple(Let((v,), a) for v, a in zip(fold.values, p.body.results))
+    return Block((*p.body.statements, *taken, *fold.combine.statements), fold.combine.results)
