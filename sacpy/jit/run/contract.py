@@ -144,6 +144,7 @@ class Judge(Protocol):
     policy: Policy
     units: Watched[Versions]
     reruns: int
+    late: int
     compiling: float
     busy: float
     inner: float

@@ -27,7 +27,8 @@ from sacpy.jit.failures import NativeFailure
 from sacpy.jit.run.cost import STEP
 from sacpy.jit.run.versions import FIRST, REVIEW, SURE, UNKNOWN, Version, Versions
 from sacpy.jit.run.worth import calls_itself, is_large
-from sacpy.lang.core import Function
+from sacpy.lang.core import Function, Loop
+from sacpy.lang.walk import statements
 
 if TYPE_CHECKING:
     from sacpy.jit.run.contract import Judge
@@ -44,6 +45,8 @@ EARLY = 1 / 3  # of the price: where so much time has been spent, a version may 
 AWAIT = 2e-3  # seconds between two looks at one that is being made
 # elements of an array, or an int, up to which a call is not worth an estimate: whether it takes long is seen
 MODEST = 4096
+# seconds of native code that failed, from which on the loops of what is run again are not begun natively as a whole
+LATE = 20e-3
 RERUNS = 3  # calls within each other that are run again; then nothing runs natively
 
 
@@ -83,6 +86,8 @@ class Site(Versions):
         self._put = put
         self._cooled = 0.0  # of the seconds, those before the last version was made
         self._cooled_calls = 0
+        self._late = 0  # the rerun in which it was suspected last
+        self._has_rounds = any(isinstance(s, Loop) for s in statements(function.body))
         rules = protocol(function.signature)
         self._shape = (len(function.signature.params), self.arrays, _ints(function))
         self._results = len(function.signature.results), tuple(rules.gives)
@@ -117,7 +122,7 @@ class Site(Versions):
         if self.entry is not self._first:
             self.ahead = 0
             return True
-        if not self._is_due(args):
+        if (self.engine.reruns and self.is_suspect()) or not self._is_due(args):
             return False
         self._find(args)
         if self.versions:
@@ -231,9 +236,19 @@ class Site(Versions):
 
     # ---- when native code does not come to an end
 
-    def again(self) -> None:
-        """A call is about to be run again, interpreted."""
+    def again(self, elapsed: float) -> None:
+        """A call that failed after so many seconds is about to be run again, interpreted."""
+        if not self.engine.reruns and elapsed >= LATE:
+            self.engine.late += 1
         self.engine.reruns += 1
+
+    def is_suspect(self) -> bool:
+        """Whether this call, while another is run again, may well be the one that failed late in there: the first of a
+        function with loops. It is interpreted then, and its loops find the failure by stretches (`turns`)."""
+        if self._late == self.engine.late:
+            return False
+        self._late = self.engine.late
+        return self._has_rounds
 
     def rerun(self) -> None:
         """The interpreter is through with such a call."""
@@ -359,7 +374,7 @@ def _dispatcher(
  def dispatching({args}):
   version = memo.get({key}, unknown)
   if version is unknown: version = site.find(({values}))
-  if version is None or engine.reruns > {RERUNS}:
+  if version is None or (engine.reruns and (engine.reruns > {RERUNS} or site.is_suspect())):
 {_interpreted(args, 3)}  start = clock()
   try:
    r = {call}
@@ -373,7 +388,8 @@ def _dispatcher(
    elapsed = clock() - start
    version.seconds += elapsed
    site.failed(version, failure, elapsed)
-  site.again()
+   if site.wider(version, failure, ({values})): return dispatching({args})
+  site.again(elapsed)
   try: r = site.interpreted({args})
   finally: site.rerun()
   site.recovered(version)

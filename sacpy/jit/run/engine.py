@@ -111,6 +111,7 @@ class Engine:
         self.sites: Watched[Site] = Watched("_sites")
         self.units: Watched[Versions] = Watched("_units")  # loops, and what else was left in the middle
         self.reruns = 0
+        self.late = 0  # how many of the outermost began late, after much native code
         self.compiling = 0.0  # seconds
         # seconds that the thread that runs programs has spent on compiling, and on judging what is worth it
         self.busy = 0.0

@@ -295,6 +295,9 @@ def _run(unit: Versions, version: Version, values: tuple[Value, ...]) -> tuple[t
     except NativeFailure as failure:
         elapsed = perf_counter() - start
         unit.failed(version, failure, elapsed)
+        wider = unit.wider(version, failure, values)
+        if wider is not None:
+            return _run(unit, wider, values)
         found = None
     elapsed = perf_counter() - start
     version.calls += 1
