@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 from sacpy.base.collection import without_collection
+from sacpy.interp.engine import owner
 from sacpy.interp.errors import Fault
 from sacpy.interp.memory import apart, in_words
 from sacpy.jit.beside import Abandoned, Job, is_beside
@@ -206,12 +207,14 @@ class Engine:
         if kind not in unit.prices:
             name = unit.room.fingerprints.digest(unit.key, kind, self.options)
             there = name in self._compiled or self.tools.cache.has(name)
-            length = unit.room.costs.length(unit.function)
-            unit.prices[kind] = (
-                0.0 if there else COMPILING + COMPILING_STATEMENT * min(length, LARGE + (length - LARGE) / 5)
-            )
+            unit.prices[kind] = 0.0 if there else self.usual_price(unit)
         libraries = LIBRARIES if unit.prices[kind] and "llvmlite" not in sys.modules else 0.0
         return loading + libraries + unit.prices[kind] * self._slowness
+
+    def usual_price(self, unit: Versions) -> float:
+        """Seconds that compiling a unit takes."""
+        length = unit.room.costs.length(unit.function)
+        return COMPILING + COMPILING_STATEMENT * min(length, LARGE + (length - LARGE) / 5)
 
     def is_to_be_made(self, unit: Versions, args: Sequence[Any]) -> bool:
         """Whether a version for these arguments, whose price is known, is not in the cache."""
@@ -357,7 +360,18 @@ class Engine:
                 room = _room(evaluator)
                 if room is None:  # it has been closed
                     continue
+                self._look_ahead(evaluator)
                 room.records.keep((*self.sites.of(evaluator), *self.units.of(evaluator)))
+
+    def _look_ahead(self, evaluator: Evaluator) -> None:
+        """Has made what a run would have gained by most. Functions that are outlined are looked at by their regions."""
+        sites = self.sites.of(evaluator)
+        slow = [s for s in sites if s.seconds >= COMPILING and not s.versions]
+        if slow and self.policy.beside:
+            outlined = {owner(site.key) for site in sites if owner(site.key) != site.key}
+            for site in sorted(slow, key=lambda s: s.seconds, reverse=True):
+                if site.key not in outlined and site.look_ahead():
+                    break
 
     def entered(self) -> Sequence[Versions]:
         """The functions that were called, or that might have been; and the loops that were left, or that could not

@@ -114,6 +114,8 @@ class Versions:
         self.seconds = 0.0
         self.wide = False  # whether extents have turned out larger than versions take for granted
         self._room = VERSIONS
+        # its arguments are likely to come with many extents: at first there is one version for all of them
+        self.is_roving = False
 
     @property
     def key(self) -> str:
@@ -175,6 +177,9 @@ class Versions:
         try:
             self.versions[kind] = self.engine.version(self, kind, job)
         except Unsupported as reason:
+            if self.is_roving:  # it may need to know more
+                self.is_roving, self.detail = False, Detail.EXTENTS
+                return self.get(args)
             self.refused[kind] = reason
         except Abandoned:
             self._room += 1
