@@ -63,6 +63,7 @@ NATIVE = 0.01  # seconds that it takes to load what native code needs, once in a
 LOADING = 0.001  # seconds that code out of the cache takes to load
 COMPILING = 0.05  # seconds that compiling takes at least, in a process that has not compiled much yet
 COMPILING_STATEMENT = 0.0015  # and for each statement
+UNLIKELY = 1 / 4  # of that: for less nobody looks whether the cache has what this program has not needed before
 LARGE = 800  # statements behind which functions that come again are called, and each counts a fifth
 
 
@@ -205,9 +206,12 @@ class Engine:
         if kind is None or seconds < loading:
             return loading
         if kind not in unit.prices:
+            usual = self.usual_price(unit)
+            if seconds < usual * UNLIKELY and not unit.room.records.wants(unit.key, kind):
+                return loading + usual
             name = unit.room.fingerprints.digest(unit.key, kind, self.options)
             there = name in self._compiled or self.tools.cache.has(name)
-            unit.prices[kind] = 0.0 if there else self.usual_price(unit)
+            unit.prices[kind] = 0.0 if there else usual
         libraries = LIBRARIES if unit.prices[kind] and "llvmlite" not in sys.modules else 0.0
         return loading + libraries + unit.prices[kind] * self._slowness
 
