@@ -24,11 +24,12 @@ class NativeFailure(Exception):
 
 class CheckFailed(NativeFailure):
     """A check failed: the interpreter must run the call again, which reports the error, or finds that there is none.
-    `site`: the number of the check in the unit."""
+    `site`: the number of the check in the unit; `large`: it says that an extent is too large for this version."""
 
-    def __init__(self, site: int = -1) -> None:
+    def __init__(self, site: int = -1, large: bool = False) -> None:
         super().__init__(site)
         self.site = site
+        self.large = large
 
 
 class OutOfMemory(NativeFailure):

@@ -1,9 +1,10 @@
 """What a version of a function knows of its arguments: their ranks, and the extents that are small.
 
 In: the arguments' shapes. Out: a `Kind`, one entry per argument: () for a scalar, for an array its extents, None where
-the version takes any. Extents of up to 4 and the lengths of int vectors of up to 8 are known by value, since such
-vectors are mostly shapes and indices, and such axes mostly cells. A function that is called with many different ones
-gets versions that know less.
+the version takes any. One more, `WIDE`, says that extents may be larger than usual, in the arguments or in what is made
+of them: code for these can rule out less. Extents of up to 4 and the lengths of int vectors of up to 8 are known by
+value, since such vectors are mostly shapes and indices, and such axes mostly cells. A function that is called with many
+different ones gets versions that know less.
 """
 
 from __future__ import annotations
@@ -15,10 +16,12 @@ from sacpy.lang.core import Signature
 
 SMALL = 4  # the largest extent that a version knows
 SHORT = 8  # the length of the longest int vector that a version knows
-LARGEST = 2**30 - 1  # of the extents that graphs have (`ir.graph.LARGEST_EXTENT`)
+# of the extents that graphs have, and that wide ones have (`ir.graph.LARGEST_EXTENT`, `WIDEST_EXTENT`)
+LARGEST, WIDEST = 2**30 - 1, 2**31 - 2**16
 
 Extents = tuple[int | None, ...]
 Kind = tuple[Extents, ...]
+WIDE: Extents = (-1,)
 
 
 class Detail(IntEnum):
@@ -29,9 +32,15 @@ class Detail(IntEnum):
     RANKS = 2
 
 
-def kind_of(shapes: Sequence[tuple[int, ...]], bases: Sequence[str], detail: Detail) -> Kind:
+def kind_of(shapes: Sequence[tuple[int, ...]], bases: Sequence[str], detail: Detail, wide: bool = False) -> Kind:
     """The kind of arguments of these shapes."""
-    return tuple(_extents(shape, base, detail) for shape, base in zip(shapes, bases))
+    kind = tuple(_extents(shape, base, detail) for shape, base in zip(shapes, bases))
+    return (*kind, WIDE) if wide else kind
+
+
+def is_wide(kind: Kind) -> bool:
+    """Whether extents may be larger than usual."""
+    return kind[-1:] == (WIDE,)
 
 
 def _extents(shape: tuple[int, ...], base: str, detail: Detail) -> Extents:
@@ -42,7 +51,8 @@ def _extents(shape: tuple[int, ...], base: str, detail: Detail) -> Extents:
 
 def kind_text(kind: Kind, signature: Signature) -> str:
     """A kind as the programmer would write the arguments' types: "double[.,3], int"."""
-    return ", ".join(
+    text = ", ".join(
         slot.base + (f"[{','.join('.' if e is None else str(e) for e in extents)}]" if extents else "")
         for slot, extents in zip(signature.params, kind)
     )
+    return f"{text} (huge extents)".lstrip() if is_wide(kind) else text

@@ -129,6 +129,14 @@ def test_of_a_loop_that_fails_late_only_the_last_rounds_are_interpreted(monkeypa
     assert any(v.calls > 3 for u in left(engine) for v in u.versions.values())
 
 
+def test_a_failure_behind_much_native_code_is_not_run_into_at_each_level() -> None:
+    calls = LATE + " int g(int[.] v, int n) { return 1 + f(v, n); } int h(int[.] v, int n) { return 2 * g(v, n); }"
+    found, engine = run(calls, "h", np.zeros(5_000, np.int32), 5_000_001, eager=True)
+    assert "E0601" in str(found) and "in f at" in str(found)
+    failed = [v.failed for s in engine.sites for v in s.versions.values() if v.failed]
+    assert sum(failed) <= 2, "the outermost, and one that has no loops of its own"
+
+
 def test_what_happened_is_told_with_the_lines() -> None:
     _, engine = run(LONG, "f", 1.0e12)
     rows = {row.function + row.place: row for row in stats(engine).rows}

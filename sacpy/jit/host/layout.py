@@ -29,5 +29,6 @@ MOST_CHUNKS = 256  # that a loop is cut into for threads: a fold leaves so many 
 
 # What a call of compiled code returns.
 OK, CHECK_FAILED, OUT_OF_MEMORY, INTERRUPTED, TOO_DEEP = 0, 1, 2, 3, 4
+EXTENTS = 1 << 30  # the numbers of checks of extents are above
 
 ENTRY = "sacpy_entry"  # the name under which a unit is called

@@ -330,7 +330,7 @@ def _range(base: str) -> tuple[int, int]:
 def _failure(status: int, site: int) -> NativeFailure:
     match status:
         case layout.CHECK_FAILED:
-            return CheckFailed(site)
+            return CheckFailed(site, site >= layout.EXTENTS)
         case layout.OUT_OF_MEMORY:
             return OutOfMemory()
         case layout.INTERRUPTED:

@@ -29,7 +29,7 @@ from sacpy.jit.host.memory import (
     release,
     retain,
 )
-from sacpy.jit.ir.graph import ArrayType, Atom, Block, Check, Const, Function, Op, Stmt, Var, statements
+from sacpy.jit.ir.graph import TOO_LARGE, ArrayType, Atom, Block, Check, Const, Function, Op, Stmt, Var, statements
 from sacpy.jit.llvm.legal import LLVM_TYPES, Code, Module, constant, memory_type
 from sacpy.jit.llvm.scalars import Style
 from sacpy.jit.options import Options
@@ -60,8 +60,9 @@ class UnitContext(Record):
         return Style(self.options.strict_fp)
 
     def site(self, check: Check) -> int:
-        """The number of a check, from 1."""
-        return self.sites.setdefault(id(check), len(self.sites) + 1)
+        """The number of a check, from 1; those of extents are above `layout.EXTENTS`."""
+        number = self.sites.setdefault(id(check), len(self.sites) + 1)
+        return layout.EXTENTS + number if check.what == TOO_LARGE else number
 
     def site_of_loop(self, body: Block) -> int:
         """The number of the first check in a body; 0 if there is none."""

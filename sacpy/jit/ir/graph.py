@@ -11,7 +11,7 @@ Laws, which `graph_verify` checks:
 - An array's extents that are variables are in scope. Where arrays enter or leave (parameters, results, carried
   variables, calls) each such extent is passed as a scalar of its own, before the array.
 - Extents lie between 0 and `LARGEST_EXTENT`, so that two of them add up to an int: calls see to those of arguments, and
-  whatever makes an array checks its own.
+  whatever makes an array checks its own. Those of a `wide` function may be up to `WIDEST_EXTENT`.
 - `Op` is total: it may be evaluated speculatively, and gives some value, never a trap, on operands that the language
   refuses (a division by 0). `Check` refuses them. `Load`, `View` and `Update` need indices in range: the checks that
   see to it come before, and nothing moves them in front of those.
@@ -30,6 +30,9 @@ from sacpy.lang.source import NOWHERE, Span
 from sacpy.nodes import Node, field
 
 LARGEST_EXTENT = 2**30 - 1
+WIDEST_EXTENT = 2**31 - 2**16  # so that one of them may be rounded up to a strip and is still an int
+TOO_LARGE = "an extent is not too large"
+"""What is checked of an extent. Where that fails, or certainly would, there may be a wide function for it."""
 
 # ---------------------------------------------------------------- types and atoms
 
@@ -306,12 +309,14 @@ class Block(Node):
 
 
 class Function(Node):
-    """A function: its results are those of its body. `key` is the core function it was made from."""
+    """A function: its results are those of its body. `key` is the core function it was made from; `wide`: extents may
+    be up to `WIDEST_EXTENT`, not just `LARGEST_EXTENT`."""
 
     name: str
     params: tuple[Var, ...]
     body: Block
     key: str = ""
+    wide: bool = False
 
 
 class Input(Node):

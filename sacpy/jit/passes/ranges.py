@@ -22,6 +22,7 @@ from sacpy.jit.ir.graph import (
     FALSE,
     LARGEST_EXTENT,
     TRUE,
+    WIDEST_EXTENT,
     ArrayType,
     Atom,
     Block,
@@ -81,7 +82,7 @@ class Ranges(Learned):
                 if isinstance(e, Var):
                     self.extents.add(e.name)
                     self.learn(self.form(e))
-                    self.learn(Sum(LARGEST_EXTENT) - self.form(e))
+                    self.learn(Sum(WIDEST_EXTENT if self.walk.source.wide else LARGEST_EXTENT) - self.form(e))
         return new
 
     def _between(self, i: Var, lower: Atom, upper: Atom) -> None:

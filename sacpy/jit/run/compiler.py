@@ -18,7 +18,7 @@ from sacpy.base.plain import Packing, Unpacked
 from sacpy.jit.beside import checkpoint
 from sacpy.jit.failures import Unsupported
 from sacpy.jit.ir.graph import Unit, statements
-from sacpy.jit.kinds import Kind
+from sacpy.jit.kinds import Kind, is_wide
 from sacpy.jit.options import Options
 from sacpy.jit.run.contract import CompileContext, Compiled
 from sacpy.jit.run.report import Counts, Report
@@ -164,7 +164,7 @@ def specialised(
 ) -> Unit:
     """The graph of a function for arguments of this kind. Raises `Unsupported`."""
     with clock.stage("specialise"):
-        unit = specialiser.specialise(key, arguments(program, key, kind))
+        unit = specialiser.specialise(key, arguments(program, key, kind), is_wide(kind))
     _verified(unit, options)
     return unit
 

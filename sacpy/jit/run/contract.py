@@ -144,6 +144,7 @@ class Judge(Protocol):
     policy: Policy
     units: Watched[Versions]
     reruns: int
+    late: int
     compiling: float
     busy: float
     inner: float
@@ -156,6 +157,8 @@ class Judge(Protocol):
     def certain(self, site: Versions, args: tuple[Any, ...]) -> float | None: ...
 
     def price(self, unit: Versions, args: Sequence[Any], seconds: float) -> float: ...
+
+    def usual_price(self, unit: Versions) -> float: ...
 
     def wanted(self, unit: Versions, args: Sequence[Any]) -> bool: ...
 

@@ -24,10 +24,13 @@ import numpy as np
 from sacpy.interp.ownership import protocol
 from sacpy.interp.values import Value
 from sacpy.jit.failures import NativeFailure
+from sacpy.jit.kinds import Detail, Kind
 from sacpy.jit.run.cost import STEP
 from sacpy.jit.run.versions import FIRST, REVIEW, SURE, UNKNOWN, Version, Versions
 from sacpy.jit.run.worth import calls_itself, is_large
-from sacpy.lang.core import Function
+from sacpy.lang.ast import FixedExtent
+from sacpy.lang.core import Function, Loop, Slot
+from sacpy.lang.walk import statements
 
 if TYPE_CHECKING:
     from sacpy.jit.run.contract import Judge
@@ -44,6 +47,8 @@ EARLY = 1 / 3  # of the price: where so much time has been spent, a version may 
 AWAIT = 2e-3  # seconds between two looks at one that is being made
 # elements of an array, or an int, up to which a call is not worth an estimate: whether it takes long is seen
 MODEST = 4096
+# seconds of native code that failed, from which on the loops of what is run again are not begun natively as a whole
+LATE = 20e-3
 RERUNS = 3  # calls within each other that are run again; then nothing runs natively
 
 
@@ -83,10 +88,16 @@ class Site(Versions):
         self._put = put
         self._cooled = 0.0  # of the seconds, those before the last version was made
         self._cooled_calls = 0
+        self.latest: Kind | None = None  # the kind of the last outermost call that was looked at
+        self._late = 0  # the rerun in which it was suspected last
+        self._has_rounds = any(isinstance(s, Loop) for s in statements(function.body))
         rules = protocol(function.signature)
         self._shape = (len(function.signature.params), self.arrays, _ints(function))
         self._results = len(function.signature.results), tuple(rules.gives)
         self.is_recursive = calls_itself(function) > 0
+        # a recursion over arrays takes them apart, mostly
+        if self.is_recursive and any(map(_is_open, function.signature.params)) and room.records.may_rove(self.key):
+            self.is_roving, self.detail = True, Detail.RANKS
         self.entry = self._first = _watcher(*self._shape, self.is_recursive)(self, engine, perf_counter, np.ndarray)
 
     # ---- while it is interpreted
@@ -117,7 +128,7 @@ class Site(Versions):
         if self.entry is not self._first:
             self.ahead = 0
             return True
-        if not self._is_due(args):
+        if (self.engine.reruns and self.is_suspect()) or not self._is_due(args):
             return False
         self._find(args)
         if self.versions:
@@ -134,13 +145,17 @@ class Site(Versions):
 
     def busy(self) -> float:
         """Seconds that interpreted calls have taken since the last version was made, that in progress included, without
-        those of the functions they called that are looked after themselves."""
-        running = perf_counter() - self.engine.compiling - self.started - self.engine.inner if self.active else 0.0
-        return self.own - self._cooled + max(running, 0.0)
+        those of the functions they called that are looked after themselves; but with them of a recursion, whose version
+        does all that in one call."""
+        spent, inner = (self.seconds, 0.0) if self.is_recursive else (self.own, self.engine.inner)
+        running = perf_counter() - self.engine.compiling - self.started - inner if self.active else 0.0
+        return spent - self._cooled + max(running, 0.0)
 
     def _is_due(self, args: tuple[Value, ...]) -> bool:
         """Whether a version for these arguments is to be had now. One that may not be worth it is made beside the
         program, and had when it is there."""
+        if not self.active:
+            self.latest = self.kind(args)
         if self.waits(args):
             self._put_off(AWAIT)
             return False
@@ -189,7 +204,7 @@ class Site(Versions):
         price = self.engine.price(self, args, busy)
         if busy >= price:
             return Heat.DUE if self.engine.is_to_be_made(self, args) else Heat.HOT
-        self._put_off(price - busy if branches else max(price * EARLY - busy, 0.0))
+        self._put_off((price - busy) / BRANCHING if branches else max(price * EARLY - busy, 0.0))
         return Heat.WARM if busy >= price * EARLY and not branches else Heat.COLD
 
     def _is_deep(self) -> bool:
@@ -210,6 +225,8 @@ class Site(Versions):
     def find(self, args: tuple[Value, ...]) -> Version | None:
         """The version for arguments; None: interpret them. Remembers it for their shapes."""
         decided = self.decided(args)
+        if not decided and self.calls < self.ahead and not any(_size(a) > self.large for a in args):
+            return None
         version = self._find(args) if decided or self._is_due(args) else None
         if version is not None and version.trial:
             return self.tried(version)
@@ -229,11 +246,35 @@ class Site(Versions):
             self._cooled_calls, self.large, self.ahead = self.calls, self._modest, self.calls + 1
         return found
 
+    def look_ahead(self) -> bool:
+        """After a run: has a version made beside whatever comes, where all that its calls took was worth the price, for
+        the next call or the next run. Whether it is."""
+        kind, price = self.latest, self.engine.usual_price(self)
+        if kind is None or self.versions or self.refused or self.seconds < price:
+            return False
+        if not self.jobs:
+            job = self.engine.beside(self, kind, True)
+            if job is None:
+                return False
+            self._room -= 1
+            self.jobs[kind] = job
+        return True
+
     # ---- when native code does not come to an end
 
-    def again(self) -> None:
-        """A call is about to be run again, interpreted."""
+    def again(self, elapsed: float) -> None:
+        """A call that failed after so many seconds is about to be run again, interpreted."""
+        if not self.engine.reruns and elapsed >= LATE:
+            self.engine.late += 1
         self.engine.reruns += 1
+
+    def is_suspect(self) -> bool:
+        """Whether this call, while another is run again, may well be the one that failed late in there: the first of a
+        function with loops. It is interpreted then, and its loops find the failure by stretches (`turns`)."""
+        if self._late == self.engine.late:
+            return False
+        self._late = self.engine.late
+        return self._has_rounds
 
     def rerun(self) -> None:
         """The interpreter is through with such a call."""
@@ -243,6 +284,11 @@ class Site(Versions):
 def _size(value: Value) -> int:
     """What an estimate depends on: the elements of an array, the value of an int."""
     return value.size if type(value) is np.ndarray else value if type(value) is int else 0
+
+
+def _is_open(slot: Slot) -> bool:
+    """Whether a parameter is an array whose extents the head leaves open."""
+    return slot.pattern is not None and not any(isinstance(f, FixedExtent) for f in slot.pattern)
 
 
 def _ints(function: Function) -> tuple[int, ...]:
@@ -359,7 +405,7 @@ def _dispatcher(
  def dispatching({args}):
   version = memo.get({key}, unknown)
   if version is unknown: version = site.find(({values}))
-  if version is None or engine.reruns > {RERUNS}:
+  if version is None or (engine.reruns and (engine.reruns > {RERUNS} or site.is_suspect())):
 {_interpreted(args, 3)}  start = clock()
   try:
    r = {call}
@@ -373,7 +419,8 @@ def _dispatcher(
    elapsed = clock() - start
    version.seconds += elapsed
    site.failed(version, failure, elapsed)
-  site.again()
+   if site.wider(version, failure, ({values})): return dispatching({args})
+  site.again(elapsed)
   try: r = site.interpreted({args})
   finally: site.rerun()
   site.recovered(version)

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 from sacpy.base.collection import without_collection
+from sacpy.interp.engine import owner
 from sacpy.interp.errors import Fault
 from sacpy.interp.memory import apart, in_words
 from sacpy.jit.beside import Abandoned, Job, is_beside
@@ -62,6 +63,7 @@ NATIVE = 0.01  # seconds that it takes to load what native code needs, once in a
 LOADING = 0.001  # seconds that code out of the cache takes to load
 COMPILING = 0.05  # seconds that compiling takes at least, in a process that has not compiled much yet
 COMPILING_STATEMENT = 0.0015  # and for each statement
+UNLIKELY = 1 / 4  # of that: for less nobody looks whether the cache has what this program has not needed before
 LARGE = 800  # statements behind which functions that come again are called, and each counts a fifth
 
 
@@ -111,6 +113,7 @@ class Engine:
         self.sites: Watched[Site] = Watched("_sites")
         self.units: Watched[Versions] = Watched("_units")  # loops, and what else was left in the middle
         self.reruns = 0
+        self.late = 0  # how many of the outermost began late, after much native code
         self.compiling = 0.0  # seconds
         # seconds that the thread that runs programs has spent on compiling, and on judging what is worth it
         self.busy = 0.0
@@ -203,14 +206,19 @@ class Engine:
         if kind is None or seconds < loading:
             return loading
         if kind not in unit.prices:
+            usual = self.usual_price(unit)
+            if seconds < usual * UNLIKELY and not unit.room.records.wants(unit.key, kind):
+                return loading + usual
             name = unit.room.fingerprints.digest(unit.key, kind, self.options)
             there = name in self._compiled or self.tools.cache.has(name)
-            length = unit.room.costs.length(unit.function)
-            unit.prices[kind] = (
-                0.0 if there else COMPILING + COMPILING_STATEMENT * min(length, LARGE + (length - LARGE) / 5)
-            )
+            unit.prices[kind] = 0.0 if there else usual
         libraries = LIBRARIES if unit.prices[kind] and "llvmlite" not in sys.modules else 0.0
         return loading + libraries + unit.prices[kind] * self._slowness
+
+    def usual_price(self, unit: Versions) -> float:
+        """Seconds that compiling a unit takes."""
+        length = unit.room.costs.length(unit.function)
+        return COMPILING + COMPILING_STATEMENT * min(length, LARGE + (length - LARGE) / 5)
 
     def is_to_be_made(self, unit: Versions, args: Sequence[Any]) -> bool:
         """Whether a version for these arguments, whose price is known, is not in the cache."""
@@ -356,7 +364,18 @@ class Engine:
                 room = _room(evaluator)
                 if room is None:  # it has been closed
                     continue
+                self._look_ahead(evaluator)
                 room.records.keep((*self.sites.of(evaluator), *self.units.of(evaluator)))
+
+    def _look_ahead(self, evaluator: Evaluator) -> None:
+        """Has made what a run would have gained by most. Functions that are outlined are looked at by their regions."""
+        sites = self.sites.of(evaluator)
+        slow = [s for s in sites if s.seconds >= COMPILING and not s.versions]
+        if slow and self.policy.beside:
+            outlined = {owner(site.key) for site in sites if owner(site.key) != site.key}
+            for site in sorted(slow, key=lambda s: s.seconds, reverse=True):
+                if site.key not in outlined and site.look_ahead():
+                    break
 
     def entered(self) -> Sequence[Versions]:
         """The functions that were called, or that might have been; and the loops that were left, or that could not

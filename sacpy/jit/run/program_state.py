@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from sacpy.jit.run.contract import Judge, Policy
     from sacpy.jit.run.versions import Versions
 
-WHILE = 0.01  # seconds of this thread, of a program that may take long
+WHILE = 0.02  # seconds of this thread, of a program that may take long
 
 
 def nothing(signature: core.Signature) -> bool:

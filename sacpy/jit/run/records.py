@@ -8,7 +8,7 @@ second run waits for nothing. A record is a hint: whatever it says, the program 
 from __future__ import annotations
 
 import marshal
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -50,25 +50,40 @@ class Records:
         """Whether a unit had better be native from its first call on."""
         return kind in self.wanted.get(key, {})
 
+    def may_rove(self, key: str) -> bool:
+        """Whether one version of a unit may serve for all extents, as far as is known."""
+        kinds = self.wanted.get(key)
+        return not kinds or any(e is None for kind in kinds for extents in kind for e in extents)
+
     def wants_inside(self, owner: str) -> bool:
         """Whether something in a function had."""
         return owner.partition("@")[0] in self._owners
 
     def keep(self, units: Iterable[Versions]) -> None:
         """Adds what a run has found out."""
-        found = [(u, v) for u in units for v in u.versions.values() if v.calls]
-        if not self._name or not found:
+        found = list(_found(units)) if self._name else []
+        if not found:
             return
-        for unit, version in found:
-            saved = unit.seconds + SPEED * version.seconds - LOADING
-            kinds = self.wanted.setdefault(unit.key, {})
-            if saved > 2 * kinds.get(version.kind, 0.0):
-                kinds[version.kind] = saved
+        for key, kind, saved in found:
+            kinds = self.wanted.setdefault(key, {})
+            if saved - LOADING > 2 * kinds.get(kind, 0.0):
+                kinds[kind] = saved - LOADING
         rows = [(key, kind, s) for key, kinds in self.wanted.items() for kind, s in kinds.items() if s > LOADING]
         data = marshal.dumps(rows[-MOST:], 2)  # a version without references: the same for the same rows
         if data != self._kept:
             self._kept = data
             self._cache.write(self._name, data)
+
+
+def _found(units: Iterable[Versions]) -> Iterator[tuple[str, Kind, float]]:
+    """What a run would have saved with native code from the beginning: by what is there, and by what is still being
+    made, beside the program, and kept when it is there."""
+    for unit in units:
+        for version in unit.versions.values():
+            if version.calls:
+                yield unit.key, version.kind, unit.seconds + SPEED * version.seconds
+        for kind in unit.jobs:
+            yield unit.key, kind, max(unit.seconds, unit.prices.get(kind, 0.0))
 
 
 def _name(program: Program) -> str:

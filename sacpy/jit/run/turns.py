@@ -78,9 +78,9 @@ class Turn:
         if policy.pace is not None:
             self._paced(values)
             return policy.pace.interpreted()
+        now = self._clock()
         if not self.room.foreseen and self.room.is_running:
             self.engine.foresee(self.room)
-        now = self._clock()
         if done <= self._done:
             self._began = now - done * self._each
         elif now > self._at:
@@ -95,6 +95,7 @@ class Turn:
             self._go(values)
             self._done = FAR
         self._at = self._clock()  # what has been thought here is not the loop's
+        self._began += self._at - now
         return max(1, min(max(SOON, done), int(LOOK / self._each))) if self._each else SOON
 
     def _clock(self) -> float:
@@ -295,6 +296,9 @@ def _run(unit: Versions, version: Version, values: tuple[Value, ...]) -> tuple[t
     except NativeFailure as failure:
         elapsed = perf_counter() - start
         unit.failed(version, failure, elapsed)
+        wider = unit.wider(version, failure, values)
+        if wider is not None:
+            return _run(unit, wider, values)
         found = None
     elapsed = perf_counter() - start
     version.calls += 1

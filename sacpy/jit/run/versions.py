@@ -15,7 +15,7 @@ from sacpy.interp.ownership import protocol
 from sacpy.interp.values import Value, shape_of
 from sacpy.jit.beside import Abandoned, Job
 from sacpy.jit.failures import CheckFailed, NativeFailure, Unsupported
-from sacpy.jit.kinds import LARGEST, Detail, Kind, kind_of, kind_text
+from sacpy.jit.kinds import LARGEST, WIDEST, Detail, Kind, kind_of, kind_text
 from sacpy.jit.run.cost import STEP
 from sacpy.jit.run.report import Report
 from sacpy.lang.core import Function
@@ -112,7 +112,10 @@ class Versions:
         self.prices: dict[Kind, float] = {}  # seconds that making a version takes, 0 where the cache has it
         self.calls = 0
         self.seconds = 0.0
+        self.wide = False  # whether extents have turned out larger than versions take for granted
         self._room = VERSIONS
+        # its arguments are likely to come with many extents: at first there is one version for all of them
+        self.is_roving = False
 
     @property
     def key(self) -> str:
@@ -140,9 +143,10 @@ class Versions:
     def kind(self, args: Sequence[Value]) -> Kind | None:
         """The kind of arguments; None where an extent is too large for native code."""
         shapes = [shape_of(a) for a in args]
-        if any(e > LARGEST for shape in shapes for e in shape):
+        most = max((e for shape in shapes for e in shape), default=0)
+        if most > WIDEST:
             return None
-        return kind_of(shapes, self.bases, self.detail)
+        return kind_of(shapes, self.bases, self.detail, self.wide or most > LARGEST)
 
     def decided(self, args: Sequence[Value]) -> bool:
         """Whether it is known what becomes of such arguments."""
@@ -173,6 +177,9 @@ class Versions:
         try:
             self.versions[kind] = self.engine.version(self, kind, job)
         except Unsupported as reason:
+            if self.is_roving:  # it may need to know more
+                self.is_roving, self.detail = False, Detail.EXTENTS
+                return self.get(args)
             self.refused[kind] = reason
         except Abandoned:
             self._room += 1
@@ -221,6 +228,18 @@ class Versions:
         if not isinstance(failure, CheckFailed):
             self.engine.raise_for(failure, elapsed)
         version.failed += 1
+
+    def wider(self, version: Version, failure: NativeFailure, args: tuple[Value, ...]) -> Version | None:
+        """After a failure: a version for the same arguments which fails less soon, if it was about an extent that is
+        larger than `version` had been compiled for. Later calls go to such versions too."""
+        if self.wide or not isinstance(failure, CheckFailed) or not failure.large:
+            return None
+        self.wide = True
+        version.failed -= 1  # it is not interpreted that the call is run again
+        self.memo.clear()
+        found = self.get(args)
+        self.remember(args, found)
+        return found
 
     def recovered(self, version: Version) -> None:
         """The interpreter found nothing wrong where a check had failed. Calls that recurse may come back from several

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from sacpy.jit.failures import Unsupported
 from sacpy.jit.ir.graph import Unit
 from sacpy.jit.specialise.maker import Again, Argument, Knowledge, Maker
-from sacpy.jit.specialise.sharing import Grown, Sharing
+from sacpy.jit.specialise.sharing import Grown, Sharing, Wider
 from sacpy.lang.core import Program
 from sacpy.lang.deep import FRAMES, Room
 from sacpy.lang.infer import Inferrer, inferrer_for
@@ -27,9 +27,10 @@ class Specialiser:
     def __init__(self, program: Program, inferrer: Inferrer | None = None) -> None:
         self.knowledge = Knowledge(program, inferrer_for(program) if inferrer is None else inferrer)
 
-    def specialise(self, key: str, arguments: Sequence[Argument]) -> Unit:
-        """The unit for a call of a function with such arguments. Raises `Unsupported`."""
-        sharing = Sharing()
+    def specialise(self, key: str, arguments: Sequence[Argument], wide: bool = False) -> Unit:
+        """The unit for a call of a function with such arguments; `wide`: whose extents may be larger than usual, as
+        those of a function with such a number in it always may. Raises `Unsupported`."""
+        sharing = Sharing(wide=wide)
         while True:
             sharing.begin()
             try:
@@ -37,6 +38,8 @@ class Specialiser:
                     return Maker(self.knowledge, sharing).root(key, arguments)
             except (Again, Grown):  # a recursive function more is known now, or some that are not to be inlined
                 continue
+            except Wider:
+                sharing.wide = True
             except RecursionError:
                 raise Unsupported("its calls nest too deeply to be compiled") from None
 

@@ -282,7 +282,7 @@ class Maker:
         if not recursive:
             version.results = tuple(kind_of(b, r, -1) for r in results)
         atoms = [a for kind, r in zip(version.results, results) for a in apart(b, kind, r)]
-        version.made = Function(version.name, params, tidy(b.scope.block(atoms)), signature.key)
+        version.made = Function(version.name, params, tidy(b.scope.block(atoms)), signature.key, self.sharing.wide)
 
     # ---- the root
 
@@ -316,7 +316,7 @@ class Maker:
         except Branches:
             raise Unsupported(DEPENDS, b.span) from None
         atoms, outputs = _outputs(b, results)
-        root = Function(_plain(key), tuple(params), tidy(b.scope.block(atoms)), key)
+        root = Function(_plain(key), tuple(params), tidy(b.scope.block(atoms)), key, self.sharing.wide)
         functions = (root, *(v.made for v in self.versions.values() if v.made is not None))
         return Unit(functions, tuple(inputs), tuple(outputs), self.sharing.notes)
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sacpy.jit.ir.graph import Const
+from sacpy.jit.ir.graph import LARGEST_EXTENT, WIDEST_EXTENT, Const
 from sacpy.jit.specialise.values import Kind, Small, Value
 from sacpy.lang.types import REAL
 from sacpy.nodes import Node, Record, field
@@ -49,14 +49,24 @@ class Grown(Exception):
     """The unit turned out to be large: it is made once more, and functions that come again are called."""
 
 
+class Wider(Exception):
+    """There is an extent that is too large, unless the unit is made for such."""
+
+
 class Sharing(Record):
     """What is known of one unit's repetitions. `seen`: how many statements a use has become at most, of those that were
-    inlined; `large`: whether the unit is made with calls."""
+    inlined; `large`: whether the unit is made with calls; `wide`: whether extents may be larger than usual."""
 
     shared: set[Use] = field(default_factory=set)
     large: bool = False
     statements: int = 0
     seen: dict[Use, tuple[int, int]] = field(default_factory=dict)
+    wide: bool = False
+
+    @property
+    def largest(self) -> int:
+        """The largest extent."""
+        return WIDEST_EXTENT if self.wide else LARGEST_EXTENT
 
     def begin(self) -> None:
         """Starts an attempt."""

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from math import prod
 
 from sacpy.jit.failures import Unsupported
-from sacpy.jit.ir.graph import FALSE, LARGEST_EXTENT, ArrayType, Atom, Const, Reshape, Update, Var
+from sacpy.jit.ir.graph import FALSE, TOO_LARGE, ArrayType, Atom, Const, Reshape, Update, Var
 from sacpy.jit.specialise.elementwise import elements, indices, mapped, need_scalar, partitioned
 from sacpy.jit.specialise.emit import Builder
+from sacpy.jit.specialise.sharing import Wider
 from sacpy.jit.specialise.values import (
     LIMIT,
     Fails,
@@ -214,9 +215,17 @@ def natural(b: Builder, extents: Sequence[Atom]) -> None:
     for n in extents:
         b.check(b.op("le", integer(0), n), "an extent is not negative")
         if not b.is_extent(n):
-            b.check(b.op("le", n, integer(LARGEST_EXTENT)), "an extent is not too large")
+            not_too_large(b, n)
         if isinstance(n, Var) and b.low(n) is None and b.depth_of(n) == b.depth:
             b.at_least(n, 0)
+
+
+def not_too_large(b: Builder, n: Atom) -> None:
+    """Asserts that an extent is as large as the unit's may be. Raises `Wider` where only those of another may."""
+    condition = b.op("le", n, integer(b.sharing.largest))
+    if condition == FALSE and not b.sharing.wide and not b.lenient:
+        raise Wider
+    b.check(condition, TOO_LARGE)
 
 
 def same_size(b: Builder, a: Sequence[Atom], c: Sequence[Atom]) -> None:
@@ -253,8 +262,10 @@ def cat(b: Builder, x: Value, y: Value) -> Value:
     if sx is not None and sy is not None and prod(sx) + prod(sy) <= LIMIT:
         return Small(x.base, (sx[0] + sy[0], *sx[1:]), (*elements(b, x, sx), *elements(b, y, sy)))
     first, second = b.array(x), b.array(y)
+    if b.sharing.wide:  # the sum need not be an int
+        b.check(b.op("le", ex[0], b.op("sub", integer(b.sharing.largest), ey[0], exact=True)), TOO_LARGE)
     total = b.add(ex[0], ey[0], exact=True)
-    b.check(b.op("le", total, integer(LARGEST_EXTENT)), "an extent is not too large")
+    not_too_large(b, total)
     rest = ex[1:]
     zeros = (integer(0),) * len(rest)
     return partitioned(
