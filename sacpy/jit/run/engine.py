@@ -276,6 +276,7 @@ class Engine:
             compiled.recursive,
             compiled.direct,
             compiled.giving,
+            compiled.gate,
         )
 
     @without_collection("code")
