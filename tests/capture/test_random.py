@@ -12,7 +12,7 @@ import pytest
 import sacpy
 from tests.capture.generate import generated
 
-SOME, MANY = 30, int(os.environ.get("SACPY_CAPTURE_SEEDS", "300"))
+SOME, MANY = 10, int(os.environ.get("SACPY_CAPTURE_SEEDS", "300"))
 NAMES = {"np": np, "math": math, "Double": sacpy.Double, "Int": sacpy.Int}
 
 
