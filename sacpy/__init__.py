@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from sacpy.capture.function import Captured, function
     from sacpy.capture.heads import Bool, Complex, Double, Float, Int, Int32, UInt8
     from sacpy.capture.importer import install_importer
+    from sacpy.capture.tracing import trace
     from sacpy.embedding.functions import Function, Module
     from sacpy.embedding.grants import World
     from sacpy.embedding.kinds import Handle
@@ -51,6 +52,7 @@ __all__ = [
     "install_importer",
     "reduction",
     "to_device",
+    "trace",
 ]
 
 _WHERE = {
@@ -63,7 +65,7 @@ _WHERE = {
     **dict.fromkeys(("Double", "Float", "Int", "Int32", "UInt8", "Bool", "Complex"), "sacpy.capture.heads"),
     **dict.fromkeys(("function", "Captured"), "sacpy.capture.function"),
     **dict.fromkeys(("elemental", "reduction"), "sacpy.capture.elemental"),
-    "install_importer": "sacpy.capture.importer",
+    "install_importer": "sacpy.capture.importer", "trace": "sacpy.capture.tracing",
 }  # fmt: skip
 
 

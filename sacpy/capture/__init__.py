@@ -19,6 +19,7 @@
 | `support.sac` | Python's meaning where the library's is another |
 | `function.py` | `Captured`: the function as it is called |
 | `elemental.py` | functions of elements mapped over arrays, and operators that reduce them |
+| `tracing.py` | Python functions run once, and what they did to their arguments captured |
 | `importer.py` | `import` of files of SaC |
 
 In: typed Python functions. Out: SaC programs as trees, which sessions check and run as any other. Captured functions
