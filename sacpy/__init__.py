@@ -16,8 +16,10 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from sacpy.capture.elemental import elemental, reduction
     from sacpy.capture.function import Captured, function
+    from sacpy.capture.generalised import generalised
     from sacpy.capture.heads import Bool, Complex, Double, Float, Int, Int32, UInt8
     from sacpy.capture.importer import install_importer
+    from sacpy.capture.tracing import trace
     from sacpy.embedding.functions import Function, Module
     from sacpy.embedding.grants import World
     from sacpy.embedding.kinds import Handle
@@ -48,9 +50,11 @@ __all__ = [
     "__version__",
     "elemental",
     "function",
+    "generalised",
     "install_importer",
     "reduction",
     "to_device",
+    "trace",
 ]
 
 _WHERE = {
@@ -63,7 +67,8 @@ _WHERE = {
     **dict.fromkeys(("Double", "Float", "Int", "Int32", "UInt8", "Bool", "Complex"), "sacpy.capture.heads"),
     **dict.fromkeys(("function", "Captured"), "sacpy.capture.function"),
     **dict.fromkeys(("elemental", "reduction"), "sacpy.capture.elemental"),
-    "install_importer": "sacpy.capture.importer",
+    "generalised": "sacpy.capture.generalised",
+    "install_importer": "sacpy.capture.importer", "trace": "sacpy.capture.tracing",
 }  # fmt: skip
 
 

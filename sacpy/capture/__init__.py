@@ -13,12 +13,15 @@
 | `spaces.py`, `comprehensions.py` | what loops run over; comprehensions as with-loops |
 | `statements.py` | statements |
 | `calls.py`, `numpy_functions.py`, `numpy_arrays.py`, `numpy_moves.py` | what is called, a row for each function |
+| `einsum.py` | `np.einsum` |
 | `signatures.py` | a function's head, and names from outside |
 | `names.py` | which variables statements set |
 | `unit.py` | one function made, and the program it is part of |
 | `support.sac` | Python's meaning where the library's is another |
 | `function.py` | `Captured`: the function as it is called |
 | `elemental.py` | functions of elements mapped over arrays, and operators that reduce them |
+| `generalised.py` | functions of cells mapped over the axes in front |
+| `tracing.py` | Python functions run once, and what they did to their arguments captured |
 | `importer.py` | `import` of files of SaC |
 
 In: typed Python functions. Out: SaC programs as trees, which sessions check and run as any other. Captured functions

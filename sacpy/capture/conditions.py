@@ -36,9 +36,10 @@ def _unary(frame: Frame, node: py.UnaryOp) -> Val:
             if kind.rank == 0:
                 raise frame.refused(node, "'~' of a bool is a whole number in Python", "write not x", DIFFER)
             return Val(ast.Unary(ast.QName(None, "!", span), found.expr, span), kind)
-        if not kind.is_int:
+        if kind.base not in INTS:
             raise frame.refused(node, f"{kind} has no '~'", "", DIFFER)
-        return combined(frame, node, "-", literal_int(frame, node, -1), found)
+        ones = 255 if kind.base == "ubyte" and kind.rank != 0 else -1
+        return combined(frame, node, "-", literal_int(frame, node, ones), found)
     if kind.base == "bool" and kind.rank == 0:
         found = converted(frame, found, "int")
         kind = found.kind

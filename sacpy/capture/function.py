@@ -21,6 +21,7 @@ from sacpy.capture.places import ARGUMENTS, refusal
 from sacpy.capture.signatures import head
 from sacpy.capture.unit import Program
 from sacpy.embedding.functions import Function, Module
+from sacpy.embedding.runner import MISSED
 from sacpy.lang.printer import print_module
 from sacpy.nodes import replace
 from sacpy.session import Session
@@ -73,6 +74,11 @@ class Captured:
     def __call__(self, *args: Any, **named: Any) -> Any:
         """Calls it. `out`: an array, or a tuple of them, that is filled with what it gives; it may be an argument as
         well. Raises `SacError` for what cannot be captured, arguments that do not fit, and errors of the run."""
+        run = self._run
+        if not named and run is not None:
+            found = run.gate(*args)
+            if found is not MISSED:
+                return found
         if named or not self._plain:
             if "out" in named and "out" not in self.head.parameters:
                 return filled(self, named.pop("out"), self(*args, **named))

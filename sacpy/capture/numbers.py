@@ -44,8 +44,11 @@ def converted(frame: Frame, found: Val, base: str) -> Val:
         return Val(build.real(float(found.expr.value), span, base), Num(base, 0, literal=True))
     if base == "complex":
         inner = converted(frame, found, "double").expr
-        args = [inner, build.real(0.0, span)] if kind.rank == 0 else [inner]
-        return Val(build.call("toc", args, span), replace(kind, base=base, literal=False))
+        if kind.rank == 0:
+            expr = build.call("toc", [inner, build.real(0.0, span)], span)
+        else:
+            expr = frame.support("complex_array", [inner], span)
+        return Val(expr, replace(kind, base=base, literal=False))
     expr = build.call(_CONVERT[base], [found.expr], span)
     if base in INTS and kind.rank == 0:
         return Val(expr, Num(base, 0, 0, 1) if kind.base == "bool" else replace(kind, base=base))

@@ -23,6 +23,7 @@ NOT_SET = "E0905"  # a variable that may not be set
 SHARED = "E0906"  # two names for one array that is changed
 ARGUMENTS = "E0907"  # the wrong arguments
 RANGE = "E0908"  # a number that does not fit
+TRACED = "E0909"  # what a traced value cannot tell
 
 
 class Located(Protocol):

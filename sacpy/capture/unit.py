@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast as py
 import inspect
+import re
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
@@ -15,7 +16,8 @@ from typing import Any
 
 from sacpy.base.spelling import closest
 from sacpy.capture import build, calls, expressions, heads, statements
-from sacpy.capture import numpy_moves as _rows  # noqa: F401 - they register themselves
+from sacpy.capture import einsum as _sums  # noqa: F401 - they register themselves
+from sacpy.capture import numpy_moves as _rows  # noqa: F401
 from sacpy.capture.expressions import MISSING
 from sacpy.capture.frame import NOTHING, Frame, Knowledge, Restart, Val
 from sacpy.capture.heads import Shaped
@@ -37,17 +39,35 @@ SUPPORT = Path(__file__).with_name("support.sac")
 USES = ("Structures", "Numerical")
 
 
+_HEAD = re.compile(r"^(?!use |/\*).*?(\w+)\(", re.MULTILINE)
+
+
 @cache
-def support() -> dict[str, tuple[ast.FunDef, ...]]:
-    """The functions that capture brings along, by name."""
-    text = SUPPORT.read_text(encoding="utf-8")
-    found = parse_module(Source(str(SUPPORT), text))
-    assert not found.diagnostics, found.diagnostics
-    made: dict[str, tuple[ast.FunDef, ...]] = {}
-    for definition in found.module.definitions:
-        if isinstance(definition, ast.FunDef):
-            made[definition.name] = (*made.get(definition.name, ()), definition)
-    return made
+def _support_text() -> str:
+    return SUPPORT.read_text(encoding="utf-8")
+
+
+@cache
+def supported() -> dict[str, list[tuple[int, int]]]:
+    """The functions that capture brings along, by name: where their instances stand. Blank lines stand between
+    functions, and nowhere else; so the file is read without the parser, which sees only what is needed."""
+    found: dict[str, list[tuple[int, int]]] = {}
+    for part in re.finditer(r"(?:.+\n)+", _support_text()):
+        head = _HEAD.search(part[0])
+        if head is not None:
+            found.setdefault(head[1], []).append(part.span())
+    return found
+
+
+@cache
+def support(name: str) -> tuple[ast.FunDef, ...]:
+    """The instances of one of them."""
+    text, made = _support_text(), []
+    for start, end in supported()[name]:
+        found = parse_module(Source(str(SUPPORT), re.sub(r"[^\n]", " ", text[:start]) + text[start:end]))
+        assert not found.diagnostics, found.diagnostics
+        made += [d for d in found.module.definitions if isinstance(d, ast.FunDef)]
+    return tuple(made)
 
 
 class Made(Record):
@@ -83,7 +103,7 @@ class Program:
     def name(self, wanted: str) -> str:
         """A name for a function that none has."""
         name = wanted if wanted.isascii() else "f"
-        while name in self._names or name.startswith("_") or name in support() or self._is_library(name):
+        while name in self._names or name.startswith("_") or name in supported() or self._is_library(name):
             name = f"f{name}" if name.startswith("_") else f"{name}_"
         self._names.add(name)
         return name
@@ -96,7 +116,7 @@ class Program:
         """The whole program."""
         uses = [ast.Interface("use", name, True, (), NOWHERE, NOWHERE) for name in USES]
         own = [m.definition for m in self.made.values() if m.definition is not None]
-        brought = [d for name in self.supported for d in support()[name]]
+        brought = [d for name in self.supported for d in support(name)]
         return ast.Module("program", "", None, None, (*uses, *brought, *own), (), (), NOWHERE)
 
     def info(self) -> ModuleInfo:
@@ -107,10 +127,10 @@ class Program:
         """Brings a function along, with those that it calls."""
         if name not in self.supported:
             self.supported[name] = None
-            for definition in support()[name]:
+            for definition in support(name):
                 named = (getattr(n, "function", None) for n in nodes(definition))
                 for other in {q.name for q in named if isinstance(q, ast.QName)}:
-                    if other in support():
+                    if other in supported():
                         self.support(other)
         return name
 

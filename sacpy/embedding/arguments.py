@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from sacpy.embedding.kinds import COMPLEX, STRING, Handle, describe, kind_of
+from sacpy.embedding.kinds import COMPLEX, STRING, Handle, as_numpy, describe, kind_of
 from sacpy.interp.arithmetic import HELPERS
 from sacpy.interp.values import DTYPES, OBJECT, Value
 from sacpy.lang.elaborate.usertypes import BaseType
@@ -22,6 +22,7 @@ from sacpy.lang.types import BITS, SIGNED
 
 ndarray = np.ndarray
 Convert = Callable[[Any], Value]
+_ARRAYS = ("__array__", "__array_interface__", "__dlpack__")  # by which others hand out arrays
 round_single: Callable[[float], float] = HELPERS["_f32"]
 
 
@@ -213,8 +214,8 @@ def _general(value: Any, base: str, number: Callable[[Any], Value]) -> Value:
         return _array(value, base)
     if isinstance(value, list | tuple):
         return _nested(value, base, number)
-    if not isinstance(value, np.generic) and hasattr(value, "__array__"):
-        return _general(np.asarray(value), base, number)
+    if not isinstance(value, np.generic | int | float) and any(hasattr(value, name) for name in _ARRAYS):
+        return _general(as_numpy(value), base, number)
     return number(value)
 
 

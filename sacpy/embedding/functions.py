@@ -10,15 +10,15 @@ from __future__ import annotations
 import inspect
 import keyword
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from numpy import ndarray
 
 from sacpy.base.spelling import closest
 from sacpy.embedding.kinds import Kind, kind_of
-from sacpy.embedding.plans import MISSED, Plan, make
-from sacpy.embedding.runner import Runner, plain_error
+from sacpy.embedding.plans import Plan, make
+from sacpy.embedding.runner import MISSED, Runner, no_gate, plain_error
 from sacpy.lang import ast
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.elaborate.expressions import type_text
@@ -36,6 +36,7 @@ class Function:
         self._runner = runner
         self._qname = name
         self._lock = runner.host.lock
+        self.gate: Callable[..., Any] = no_gate  # for arguments like those of the last direct call
         self.__name__ = name.name
         self.__qualname__ = str(name)
 
@@ -43,19 +44,23 @@ class Function:
         """Calls the instance that takes these arguments. Raises `SacError`."""
         if named:
             args = self._in_order(args, named)
+        found = self.gate(*args)
+        if found is not MISSED:
+            return found
         with self._lock:
             runner = self._runner
             key = (self.__qualname__, *[(a.dtype, a.shape, a.strides) if type(a) is ndarray else type(a) for a in args])
-            direct = runner.direct.get(key)
-            if direct is not None:
-                found = direct(*args)
+            known = runner.direct.get(key)
+            if known is not None:
+                self.gate = known.gate
+                found = known(args)
                 if found is not MISSED:
                     return found
             kinds = tuple([kind_of(a) for a in args])
             plan: Plan | None = runner.plans.get((self.__qualname__, kinds))
             if plan is None:
                 return runner.prepared(lambda: self._first(kinds, args))
-            return self._called(plan, args, key if direct is None else None)
+            return self._called(plan, args, key if known is None else None)
 
     def _first(self, kinds: tuple[Kind, ...], args: tuple[Any, ...]) -> Any:
         """A call with arguments of kinds that are new."""
@@ -72,9 +77,11 @@ class Function:
         values = plan.arguments(args)
         found = runner.run(plan.function, values)
         if key is not None and len(runner.direct) < REMEMBERED:
-            direct = plan.direct(runner, args, values)
-            if direct is not None:
-                runner.direct[key] = direct
+            from sacpy.embedding.direct import direct
+
+            made = direct(plan, runner, args, values, found)
+            if made is not None:
+                runner.direct[key] = made
         return plan.finish(found)
 
     def _in_order(self, args: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:

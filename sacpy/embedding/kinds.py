@@ -99,7 +99,7 @@ def _other(value: Any) -> Kind:
         return _record(value)
     if hasattr(value, "__dlpack_device__") or hasattr(value, "__cuda_array_interface__"):
         return _on_device(value)
-    if hasattr(value, "__array__"):
+    if hasattr(value, "__array__") or hasattr(value, "__array_interface__"):
         return _array(np.asarray(value))
     return "unknown", type(value).__name__
 
@@ -112,13 +112,20 @@ def _on_device(value: Any) -> Kind:
     told = getattr(value, "__cuda_array_interface__", None)
     if told is not None:
         return "device", np.dtype(told["typestr"])
-    if value.__dlpack_device__()[0] == 1 and hasattr(value, "__array__"):
-        return _array(np.asarray(value))
+    if value.__dlpack_device__()[0] == 1:
+        return _array(as_numpy(value))
     name = str(value.dtype).rpartition(".")[2]  # torch.float32
     try:
         return "device", np.dtype(name)
     except TypeError:
         return "unknown", type(value).__name__
+
+
+def as_numpy(value: Any) -> np.ndarray[Any, Any]:
+    """An array of somebody else's on the host, without a copy where that can be."""
+    if hasattr(value, "__array__") or hasattr(value, "__array_interface__"):
+        return np.asarray(value)
+    return np.from_dlpack(value)
 
 
 def _ours(value: Any) -> Kind:

@@ -31,8 +31,6 @@ from sacpy.lang.source import NOWHERE
 from sacpy.lang.types import KINDS
 from sacpy.nodes import Record, field
 
-SEEN = 63  # of so many direct calls one goes the usual way, which times it
-MISSED = object()  # a direct call was not the right thing
 Types = tuple[BaseType, ...]
 _SCALARS = {
     "int32": "int",
@@ -82,41 +80,6 @@ class Plan(Record):
             return result + self.flags
         except Misfit as misfit:
             raise self.misfit(misfit, at) from None
-
-    def direct(self, runner: Runner, args: Sequence[Any], values: Sequence[Value]) -> Callable[..., Any] | None:
-        """After a call: looks now and then for compiled code that calls with arguments of these types and shapes may go
-        to directly, without room for recursion and without somebody who watches the clock or hears Ctrl-C: calls that
-        are brief, and with ints that are not much larger than those of brief ones. The function gives `MISSED` where
-        the usual way is right after all. None where there is no such code, as where time or memory is limited."""
-        self.calls += 1
-        limits = runner.host.limits
-        often = self.calls & (self.calls - 1) and self.calls & SEEN
-        if often or len(self.keys) != 1 or limits.seconds is not None or limits.memory is not None:
-            return None
-        find = getattr(runner.evaluator.compiled(self.keys[0]), "sac_native", None)
-        own = tuple(values[: len(values) - len(self.flags)])
-        version = None if find is None else find(own)
-        if version is None or version.direct is None or not version.is_brief or self.spread or len(own) != len(args):
-            return None
-        if any(a is not v for a, v in zip(args, own)):  # converted
-            return None
-        call = version.direct(own)
-        finish, owned, count = self.finish, [version.owned] * (self.returned - len(self.results)), len(self.results)
-        single = self.returned == 1 or (
-            count == 1 and version.owned and self.results[0].key in DTYPES and self.results[0].key != "char"
-        )
-
-        def direct(*given: Any) -> Any:
-            calls = version.calls + 1
-            if version.dropped or version.trial or not calls & SEEN:  # now and then it is timed
-                return MISSED
-            found = call(*given)
-            if found is None:
-                return MISSED
-            version.calls = calls
-            return found[0] if single else finish((*found, *owned))
-
-        return direct
 
     def misfit(self, misfit: Misfit, at: int) -> SacError:
         """The error of an argument."""

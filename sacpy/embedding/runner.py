@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakSet
 
 from sacpy.embedding.bindings import Bound, bind
@@ -25,9 +25,18 @@ from sacpy.lang.elaborate.program import ElaboratedProgram
 from sacpy.lang.source import NOWHERE
 from sacpy.workspace import Workspace
 
+if TYPE_CHECKING:
+    from sacpy.embedding.direct import Direct
+
 T = TypeVar("T")
 DEEPEST = 50  # calls from Python into SaC within each other
+MISSED = object()  # a direct call was not the right thing
 INTERRUPTED = ("E0701", "E0702", "E0703", "E0704")
+
+
+def no_gate(*args: Any) -> Any:
+    """Stands for the gate of a function that has none."""
+    return MISSED
 
 
 class Host:
@@ -106,7 +115,7 @@ class Runner:
     def __init__(self, host: Host, make: Callable[[], ElaboratedProgram]) -> None:
         self.host = host
         self.plans: dict[Any, Any] = {}
-        self.direct: dict[Any, Callable[..., Any]] = {}
+        self.direct: dict[Any, Direct] = {}
         self._make = make
         self._program: ElaboratedProgram | None = None
         self._evaluator: Evaluator | None = None
@@ -136,6 +145,8 @@ class Runner:
         )
         self._program, self._evaluator = program, None
         self.plans.clear()
+        for direct in self.direct.values():
+            direct.close()
         self.direct.clear()
         if kept:
             self.evaluator.globals.update(kept)

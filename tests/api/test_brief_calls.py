@@ -3,8 +3,10 @@ take."""
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from unittest.mock import patch
 
@@ -12,7 +14,7 @@ import numpy as np
 import pytest
 
 import sacpy
-from sacpy.embedding.runner import Runner
+from sacpy.embedding.runner import MISSED, Runner
 from sacpy.jit.run import versions
 
 SOURCE = """use Array: all;
@@ -96,6 +98,104 @@ def test_what_is_defined_anew_is_called() -> None:
     second = session.define(f"{head} + 1.0; }}").f
     assert second(a) == 51.0
     assert directly(second, a) == 51.0
+
+
+KINDS = """use Array: all;
+int, double, bool, long numbers(int a, double b, bool c, long d) { for (k = 0; k < 60; k++) { a += 1; b = -b; d -= 1L; }
+  return (a, b, !c, d); }
+int[2] two(int[2] a, int b) { for (k = 0; k < 60; k++) { b = (b * 5 + a[0]) % 11; } return [a[0] + b, a[1] - b]; }
+float[3] scaled(float[3] a) { s = 0f; for (k = 0; k < 60; k++) { s = a[1] - s; } return [a[2], a[1] * 2f + s, a[0]]; }
+bool[.], ubyte[.], double[.,.] arrays(bool[n] a, ubyte[n] b, double[n,m] c) { s = 0; for (k = 0; k < 60; k++) {
+  s = (s + k) % 7; } return (with { ([0] <= iv < [n]) : a[iv] != (s > 7); } : genarray([n]), b, c + tod(s / 9)); }
+int[.] below(int[n] a, int limit) { s = 0; for (i = 0; i < n; i++) { s += a[i] > limit ? 1 : 0; } return iota(s); }
+double deep(double[2,2,1,2,1,2,2] a) { s = 0.0; for (k = 0; k < 60; k++) { i = k % 2; s += a[i,0,0,1,0,1,i]; }
+  return s; }
+"""
+
+
+def through(f: Any, *args: Any) -> Any:
+    """The result of a call that has gone through a gate in machine code."""
+    directly(f, *args)
+    found = f.gate(*args)
+    return f.gate(*args) if found is MISSED and f(*args) is not None else found
+
+
+def test_results_of_every_kind_come_through_a_gate() -> None:
+    f = sacpy.Session(target="cpu").compile(KINDS)
+    assert through(f.numbers, 3, -0.5, False, 1 << 40) == (63, -0.5, True, (1 << 40) - 60)
+    two = through(f.two, np.array([5, -7], np.int32), 3)
+    assert two.dtype == np.int32 and two.tolist() == [8, -10]
+    scaled = through(f.scaled, np.array([0.1, 1.5, -0.0], np.float32))
+    assert scaled.dtype == np.float32 and str(scaled.tolist()) == "[-0.0, 3.0, 0.10000000149011612]"
+    given = np.array([True, False, True]), np.array([1, 255, 0], np.uint8), np.full((3, 2), np.nan)
+    for got, wanted in zip(through(f.arrays, *given), given):
+        assert got.dtype == wanted.dtype and np.array_equal(got, wanted, equal_nan=wanted.dtype.kind == "f")
+        assert got is not wanted and not np.shares_memory(got, wanted)
+    empty = np.array([], bool), np.array([], np.uint8), np.zeros((0, 3))
+    assert [a.shape for a in through(f.arrays, *empty)] == [(0,), (0,), (0, 3)]
+    numbers = np.arange(9, dtype=np.int32)
+    assert [through(f.below, numbers, k).tolist() for k in (6, 8, -1)] == [[0, 1], [], list(range(9))]
+    deep = np.arange(32.0).reshape(2, 2, 1, 2, 1, 2, 2)
+    assert through(f.deep, deep) == 30 * (deep[0, 0, 0, 1, 0, 1, 0] + deep[1, 0, 0, 1, 0, 1, 1])
+
+
+def test_a_gate_refuses_what_it_was_not_made_for() -> None:
+    f = sacpy.Session(target="cpu").compile(KINDS)
+    through(f.numbers, 3, 0.5, False, 7)
+    others: list[tuple[Any, ...]] = [
+        (3, 0.5, False), (3, 0.5, False, 7, 8), (3.0, 0.5, False, 7), (3, 1, False, 7), (3, 0.5, 0, 7),
+        (True, 0.5, False, 7), (np.int32(3), 0.5, False, 7), (1 << 70, 0.5, False, 7),
+        (3, 0.5, False, -(1 << 70)), (None,) * 4,
+    ]  # fmt: skip
+    assert all(f.numbers.gate(*args) is MISSED for args in others)
+    a = np.arange(4, dtype=np.int32)
+    through(f.two, a[:2], 1)
+    unaligned = np.frombuffer(b"\0" * 9, np.uint8)[1:].view(np.int32)
+    swapped, column = a[:2].astype(">i4"), np.zeros((2, 1), np.int32)
+    for other in (a, a[::2], a[:1], a[:0], unaligned, swapped, column, a[:2].astype(np.int64), [1, 2], a[:2].view(Sub)):
+        assert f.two.gate(other, 1) is MISSED
+    assert f.two(a[::2], 1).tolist() == [1, 1]
+
+
+class Sub(np.ndarray):
+    """Somebody's own kind of array."""
+
+
+def test_gates_neither_keep_nor_lose_anything() -> None:
+    f = sacpy.Session(target="cpu").compile(KINDS)
+    given = np.ones(3, bool), np.ones(3, np.uint8), np.ones((3, 2))
+    through(f.arrays, *given)
+    gate, dtype = f.arrays.gate, np.dtype(np.float64)
+    before = [sys.getrefcount(x) for x in (*given, dtype, True, MISSED)]
+    for _ in range(600):
+        if gate(*given) is MISSED:
+            f.arrays(*given)
+        assert gate(*given[:2]) is MISSED
+    assert [sys.getrefcount(x) for x in (*given, dtype, True, MISSED)] == before
+    a, _, c = through(f.arrays, *given)
+    assert a.flags.owndata and c.flags.owndata and c.flags.writeable
+
+
+def test_calls_through_a_gate_are_counted() -> None:
+    session = sacpy.Session(target="cpu")
+    f = session.compile(KINDS)
+    for _ in range(1000):
+        f.numbers(3, 0.5, False, 7)
+    assert sum(row.calls for row in session.stats().rows if row.function == "numbers") == 1000
+
+
+def test_a_gate_is_used_by_several_threads_and_outlives_its_session() -> None:
+    session = sacpy.Session(target="cpu")
+    f = session.compile(KINDS).below
+    numbers = np.arange(2000, dtype=np.int32)
+    through(f, numbers, 5)
+    with ThreadPoolExecutor(4) as pool:
+        assert {len(r) for r in pool.map(f, [numbers] * 400, [5] * 400)} == {1994}
+    gate = f.gate
+    del session, f
+    gc.collect()
+    found = gate(numbers, 5)
+    assert found is MISSED or len(found) == 1994
 
 
 LONG = """

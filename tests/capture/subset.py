@@ -377,3 +377,27 @@ def methods(v: Double["n"]):
     b += a
     b *= 2
     return a, b
+
+
+PAIRS = "ij,jk->ik"
+
+
+@case(
+    (np.ones((2, 3)), np.arange(12.0).reshape(3, 4) - 5.0, np.arange(3.0), np.arange(12.0).reshape(2, 2, 3)),
+    (np.zeros((0, 3)), np.ones((3, 1)), np.ones(3), np.zeros((2, 0, 3))),
+)
+def sums_by_subscripts(a: Double["n", "m"], b: Double["m", "k"], v: Double["m"], t: Double["p", "n", "m"]):
+    return (
+        np.einsum(PAIRS, a, b), np.einsum("ij, jk", a, b), np.einsum("ij,j", a, v), np.einsum("i,i", v, v),
+        np.einsum("ji", a), np.einsum("...ij,...jk->...ik", t, b), np.einsum("i,j->ij", v, v), np.einsum("ij->", a),
+        np.einsum("ij,jk,k->i", a, b, np.einsum("kl->l", b)), np.einsum("i...->...", t), np.einsum("...,...", t, 2.0),
+        np.einsum("ij,ik->jk", v[:, None], v[None, :]), np.einsum("jij->i", t[:1, :, :1]), np.einsum("i->i", v),
+    )  # fmt: skip
+
+
+@case((np.array([[1, 2], [3, 4]]), np.array([1j, 2.0]), np.array([[0.5, 1.5], [2.5, -1.0]], np.float32)))
+def sums_of_other_types(k: Int["n", "n"], z: Complex["n"], f: Float["n", "n"]):
+    return (
+        np.einsum("ii", k), np.einsum("ii->i", k), np.einsum("ij,j->i", k, z), np.einsum("ij,jk", f, f, optimize=True),
+        ~k, z + k[0], z * np.sum(z).real,
+    )  # fmt: skip

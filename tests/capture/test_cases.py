@@ -15,7 +15,11 @@ def several(result: Any) -> tuple[Any, ...]:
     return result if isinstance(result, tuple) else (result,)
 
 
-@pytest.mark.parametrize("function", CASES, ids=lambda f: f.__name__)
+# every third; `long` has all of them
+SOME = [pytest.param(f, marks=[] if k % 3 == 0 else pytest.mark.long) for k, f in enumerate(CASES)]
+
+
+@pytest.mark.parametrize("function", SOME, ids=lambda f: f.__name__)
 def test_a_captured_function_gives_what_python_gives(function: Captured) -> None:
     given = arguments(function, 0)
     kept = copy.deepcopy(given)

@@ -29,8 +29,10 @@ def expected(u: Any, k: float, mode: str, constant: float) -> Any:
     return u + k * (part(-1, 0) + part(1, 0) + part(0, -2) + part(0, 1) - 4.0 * u)
 
 
-@pytest.mark.parametrize("target", ["interp", "cpu"])
-@pytest.mark.parametrize("mode", MODES)
+COMPILED = [pytest.param(mode, "cpu", marks=[] if mode == "wrap" else pytest.mark.long) for mode in MODES]
+
+
+@pytest.mark.parametrize(("mode", "target"), [*((mode, "interp") for mode in MODES), *COMPILED])
 def test_neighbours(mode: str, target: str) -> None:
     mapped = Elemental(laplace, None, target, mode, 2.5)
     np.testing.assert_allclose(mapped(A, 0.1), expected(A, 0.1, mode, 2.5), rtol=1e-13)
@@ -132,3 +134,50 @@ def test_what_is_no_function_of_elements() -> None:
     assert wrong(that_sets) == "E0901"
     with pytest.raises(ValueError, match="boundary"):
         sacpy.elemental(boundary="none")(laplace)
+
+
+@sacpy.generalised(target="interp")
+def distance(a: Double["n"], b: Double["n"], k: float = 1.0) -> float:
+    return k * np.sqrt(np.sum((a - b) ** 2))
+
+
+@sacpy.generalised(target="interp")
+def shares(a: Int["n"]) -> Double["n"]:
+    return a / np.sum(a)
+
+
+def test_functions_of_cells_are_mapped_over_the_axes_in_front() -> None:
+    rng = np.random.default_rng(5)
+    a, b = rng.normal(size=(4, 5, 3)), rng.normal(size=(5, 3))
+    apart = np.sqrt(((a - b) ** 2).sum(-1))
+    assert distance(a[1, 2], b[2]) == pytest.approx(apart[1, 2])
+    np.testing.assert_allclose(distance(a, b), apart)
+    np.testing.assert_allclose(distance(b[3], a), np.sqrt(((a - b[3]) ** 2).sum(-1)))
+    np.testing.assert_allclose(distance(a, b, np.arange(5.0)), apart * np.arange(5.0))
+    np.testing.assert_allclose(distance(a, b, k=np.arange(20.0).reshape(4, 5)), apart * np.arange(20.0).reshape(4, 5))
+    assert distance(np.zeros((0, 2, 3)), np.zeros(3)).shape == (0, 2)
+    assert distance(np.zeros((2, 0)), np.zeros(0)).tolist() == [0.0, 0.0]
+    deep = np.arange(1, 65).reshape(2, 2, 2, 2, 2, 2)
+    np.testing.assert_allclose(shares(deep), deep / deep.sum(-1, keepdims=True))
+    assert shares(np.ones((0, 3), int)).shape == (0, 3) and "distance" in distance.sac
+
+
+def test_cells_that_do_not_go_together() -> None:
+    for args, code in (
+        ((np.ones((4, 5, 3)), np.ones((4, 3))), "E0615"),
+        ((np.ones((4, 5, 3)), np.ones((5, 2))), "E0615"),
+        ((1.0, np.ones(3)), "E0907"),
+    ):
+        with pytest.raises(sacpy.SacError) as caught:
+            distance(*args)
+        assert caught.value.diagnostics[0].code == code
+
+    def of_any(a: Double[...]) -> float:
+        return np.sum(a)
+
+    def of_two(a: Double["n"]) -> tuple[float, float]:
+        return a[0], a[1]
+
+    for function, message in ((of_any, "a cell has a number of axes"), (of_two, "the result of a cell is one number")):
+        with pytest.raises(sacpy.SacError, match=message):
+            sacpy.generalised(function)

@@ -2,6 +2,7 @@
 
 import os
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ GOLDEN = HERE / "wrong.txt"
 LINES = FILE.read_text(encoding="utf-8").splitlines()
 
 
+@cache
 def said(name: str) -> sacpy.SacError:
     function, arguments = WRONG[name]
     with pytest.raises(sacpy.SacError) as caught:

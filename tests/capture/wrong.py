@@ -490,6 +490,51 @@ def where_of_one(n: int) -> int:
 # ---------------------------------------------------------------- found by the checker, and while it runs
 
 
+@wrong(A, A)
+def subscripts_of_other_axes(a: Double["n", "m"], b: Double["n", "m"]) -> float:
+    return np.einsum("ij,jkl->", a, b)  # E0907
+
+
+@wrong(A, A)
+def subscripts_that_are_none(a: Double["n", "m"], b: Double["n", "m"]) -> float:
+    return np.einsum("i1,ij->", a, b)  # E0907
+
+
+@wrong(A)
+def subscripts_for_one_more(a: Double["n", "m"]) -> float:
+    return np.einsum("ij,jk->", a)  # E0907
+
+
+@wrong(A)
+def subscript_of_nothing(a: Double["n", "m"]) -> Double[:]:
+    return np.einsum("ij->k", a)  # E0907
+
+
+@wrong(A)
+def subscript_twice(a: Double["n", "m"]) -> Double[:, :]:
+    return np.einsum("ij->ii", a)  # E0907
+
+
+@wrong(A)
+def subscripts_without_place(a: Double["n", "m"]) -> Double[:]:
+    return np.einsum("i...->i", a)  # E0907
+
+
+@wrong(A, 1)
+def subscripts_that_are_not_known(a: Double["n", "m"], n: int) -> float:
+    return np.einsum(n, a)  # E0907
+
+
+@wrong(A)
+def subscripts_of_bool(a: Double["n", "m"]) -> float:
+    return np.einsum("ij->", a > 0.0)  # E0903
+
+
+@wrong(A, np.ones((2, 2)))
+def subscripts_of_other_extents(a: Double["n", "m"], b: Double["k", "l"]) -> float:
+    return np.einsum("ij,jk->", a, b)  # E0616
+
+
 @wrong(A, V)
 def product_of_other_extents(a: Double[2, 3], b: Double[4]) -> Double[:]:
     return a @ b  # E0503

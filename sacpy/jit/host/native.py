@@ -13,7 +13,7 @@ import struct
 import threading
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import asarray, ascontiguousarray, ndarray
@@ -28,6 +28,9 @@ from sacpy.jit.ir.graph import Input, Output, Unit
 from sacpy.jit.options import Options
 from sacpy.lang.types import BITS, SIGNED
 from sacpy.nodes import Node, Record, field
+
+if TYPE_CHECKING:
+    from sacpy.jit.host.gates import Gate
 
 _ENTRY = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
 _FORMATS = {"double": "d", "float": "f4x", "bool": "?7x", "ulong": "Q", "ulonglong": "Q"}
@@ -178,6 +181,12 @@ class NativeFunction(Record):
         of a call may depend, or the code does not come to an end."""
         return self._caller(values)
 
+    def gate(self, values: Sequence[Value], results: Sequence[Value], missed: object) -> Gate | None:
+        """The same in machine code, where results as small as these come back; it gives `missed` for None."""
+        from sacpy.jit.host.gates import gate
+
+        return gate(self.signature, self.address, self.context.address, values, results, missed, self)
+
     def _caller(self, values: Sequence[Value] | None, giving: bool = False) -> Callable[..., Any]:
         """Generates what calls the code: how arguments are packed and results are unpacked is plain text then."""
         s = self.signature
@@ -192,9 +201,7 @@ class NativeFunction(Record):
         else:
             for i, base in zip(s.inputs, s.params):
                 if i.kind == "scalar" and base not in ("double", "float", "bool"):
-                    low, high = _range(base)
-                    usual = max(USUAL, 2 * abs(int(values[i.argument])))
-                    low, high = max(low, -usual), min(high, usual)
+                    low, high = usual_range(base, values[i.argument])
                     body.append(f"if not {low} <= a{i.argument} <= {high}: return None")
         body += [f"p{i} = address(a{i})" for i in sorted(addresses)]
         if shapes is not None:
@@ -325,6 +332,13 @@ def _range(base: str) -> tuple[int, int]:
     """The smallest and largest value of an integer type."""
     bits = BITS[base]
     return (-(1 << bits - 1), (1 << bits - 1) - 1) if base in SIGNED else (0, (1 << bits) - 1)
+
+
+def usual_range(base: str, value: Any) -> tuple[int, int]:
+    """The values of an integer type that are not much larger than this one."""
+    low, high = _range(base)
+    usual = max(USUAL, 2 * abs(int(value)))
+    return max(low, -usual), min(high, usual)
 
 
 def _failure(status: int, site: int) -> NativeFailure:

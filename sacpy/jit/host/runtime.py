@@ -1,4 +1,5 @@
-"""The runtime of compiled code, as LLVM IR: frames, blocks of memory, and the thread pool (`threads`).
+"""The runtime of compiled code, as LLVM IR: frames, blocks of memory, the thread pool (`threads`), and gates from
+Python (`gates`).
 
 Compiled when it is first needed, and kept; nothing runs before it is there. So it is written as LLVM would have it
 after its passes, which are left out. Blocks come from the C library, one by one, since Python frees those of results
@@ -10,6 +11,7 @@ them, and are asked to lie in huge pages.
 from __future__ import annotations
 
 from sacpy.jit.host import layout
+from sacpy.jit.host.gate_text import GATE
 from sacpy.jit.host.room import ROOM
 from sacpy.jit.host.runtime_blocks import BLOCKS, FREED, KEPT, field
 from sacpy.jit.host.threads import POOL
@@ -19,7 +21,7 @@ EXPORTS = (
     "sacpy_enter", "sacpy_drop", "sacpy_new", "sacpy_array1", "sacpy_array2", "sacpy_array3", "sacpy_times",
     "sacpy_free", "sacpy_release", "sacpy_copied", "sacpy_fill",
     "sacpy_own", "sacpy_hand_over", "sacpy_adopt", "sacpy_returned", "sacpy_grain", "sacpy_blocks", "sacpy_spread",
-    "sacpy_discard", "sacpy_forked", "sacpy_grow", "sacpy_roomy",
+    "sacpy_discard", "sacpy_forked", "sacpy_grow", "sacpy_roomy", "sacpy_gate",
 )  # fmt: skip
 STACK_RESERVE = 192 << 10  # bytes of stack that a unit may use before it is moved to a larger one
 
@@ -245,4 +247,4 @@ several:
 
 def runtime_ir() -> str:
     """The text of the runtime's module."""
-    return FRAMES + BLOCKS + ROOM + FREED + KEPT + ARRAYS + CHUNKS + POOL
+    return FRAMES + BLOCKS + ROOM + FREED + KEPT + ARRAYS + CHUNKS + POOL + GATE

@@ -118,6 +118,7 @@ def stats(engine: Engine | None) -> Stats:
 
 
 def _native(site: Versions, version: Version) -> Row:
+    version.count()
     name, place = title(site.function)
     return Row(
         name,

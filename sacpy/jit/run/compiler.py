@@ -85,6 +85,7 @@ def compile_unit(program: Program, key: str, kind: Kind, name: str, tools: Compi
         recursive=function.signature.recursive,
         direct=function.like,
         giving=function.giving,
+        gate=function.gate,
     )
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from sacpy.jit.beside import Job
     from sacpy.jit.device.context import Device
     from sacpy.jit.device.program import DeviceProgram
+    from sacpy.jit.host.gates import Gate
     from sacpy.jit.host.native import Context
     from sacpy.jit.run.program_state import ProgramState
     from sacpy.jit.run.versions import Version, Versions
@@ -70,7 +71,7 @@ class Compiled(Node):
     """A compiled unit: how to call it, and what became of it on the way. `owned`: whether the arrays that it gives are
     nobody else's; `device`: the same as a program of a device, if it is one; `recursive`: whether it may call itself;
     `direct`: what calls it with contiguous arguments like some others (`NativeFunction.like`); `giving`: what calls it
-    with arguments that the caller gives away, if it takes any (`NativeFunction`)."""
+    with arguments that the caller gives away, if it takes any (`NativeFunction`); `gate`: `NativeFunction.gate`."""
 
     call: Native
     report: Report
@@ -79,6 +80,7 @@ class Compiled(Node):
     recursive: bool = False
     direct: Callable[[Sequence[Any]], Callable[..., tuple[Any, ...] | None]] | None = None
     giving: Callable[[tuple[Any, ...], tuple[bool, ...]], tuple[Any, ...]] | None = None
+    gate: Callable[[Sequence[Any], Sequence[Any], object], Gate | None] | None = None
 
 
 class CompileContext:

@@ -284,6 +284,7 @@ class Engine:
             compiled.recursive,
             compiled.direct,
             compiled.giving,
+            compiled.gate,
         )
 
     @without_collection("code")

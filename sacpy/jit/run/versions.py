@@ -20,12 +20,13 @@ from sacpy.jit.run.cost import STEP
 from sacpy.jit.run.report import Report
 from sacpy.lang.core import Function
 from sacpy.lang.source import Span
-from sacpy.nodes import Record
+from sacpy.nodes import Record, field
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sacpy.jit.device.program import DeviceProgram
+    from sacpy.jit.host.gates import Gate
     from sacpy.jit.run.contract import Judge
     from sacpy.jit.run.program_state import ProgramState
 
@@ -51,8 +52,9 @@ class Version(Record):
     `failed`: calls that were run again interpreted, `spurious`: those of them that had no error. `owned`: whether the
     arrays that it gives are nobody else's; `device`: the program of a device that it is, if it is one; `direct`: what
     makes calls with contiguous arguments like some others; `giving`: what calls it with arguments that the caller gives
-    away, if it takes any. `trial`: interpreted calls to come, to see how long they take; `copied`: bytes that all
-    native code had copied of its arguments by the last look."""
+    away, if it takes any; `gate`: makes what calls it in machine code, and `gates` are those that it has made. `trial`:
+    interpreted calls to come, to see how long they take; `copied`: bytes that all native code had copied of its
+    arguments by the last look."""
 
     kind: Kind
     call: Callable[[tuple[Value, ...]], tuple[Value, ...]]
@@ -62,6 +64,7 @@ class Version(Record):
     recursive: bool = False
     direct: Callable[[Sequence[Value]], Callable[..., tuple[Value, ...] | None]] | None = None
     giving: Callable[[tuple[Value, ...], tuple[bool, ...]], tuple[Value, ...]] | None = None
+    gate: Callable[[Sequence[Value], Sequence[Value], object], Gate | None] | None = None
     calls: int = 0
     seconds: float = 0.0
     failed: int = 0
@@ -71,6 +74,18 @@ class Version(Record):
     lost: int = 0
     copied: int = 0
     dropped: bool = False
+    gates: list[Gate] = field(default_factory=list)
+
+    def count(self) -> None:
+        """Counts the calls that have gone through gates since they were opened."""
+        for gate in self.gates:
+            self.calls += gate.taken()
+
+    def close(self) -> None:
+        """Lets no calls through gates any more: somebody wants to see them."""
+        self.count()
+        for gate in self.gates:
+            gate.close()
 
     @property
     def is_brief(self) -> bool:
@@ -260,6 +275,7 @@ class Versions:
             each = (version.copied - copied) / min(version.calls, REVIEW)
             interpreted = self.engine.estimate(self, args) * STEP if each * COPYING > once / 10 else once
         if once > 2 * interpreted:
+            version.close()
             version.trial, version.tried = TRIAL + 1, (self.calls, self.seconds)
             self.memo.clear()
 
@@ -279,6 +295,7 @@ class Versions:
     def drop(self, version: Version, reason: str) -> None:
         """Calls like those of a version are interpreted from now on."""
         del self.versions[version.kind]
+        version.close()
         version.dropped = True
         self.refused[version.kind] = Unsupported(reason)
         self.memo.clear()

@@ -16,8 +16,6 @@ from sacpy.lang.elaborate.overlaps import rivals
 from sacpy.lang.elaborate.scope import Entry
 from sacpy.lang.elaborate.usertypes import BUILTINS, INT, STRING, BaseType
 from sacpy.lang.primitives import PRIMITIVES, Primitive, parse
-from sacpy.lang.printf_formats import problem, read
-from sacpy.lang.scan_formats import scan_bases
 from sacpy.lang.source import Span
 from sacpy.lang.types import KINDS
 from sacpy.nodes import Node
@@ -75,6 +73,8 @@ def _check_format(cx: Context, matches: list[Match], arguments: list[Value]) -> 
             f"this is {wrong_one.type.shown}",
             help="give its fields one by one",
         )
+    from sacpy.lang.printf_formats import problem, read
+
     wrong = problem(read(format.atom.value[0]), [v.type.core for v in given])
     if wrong is not None:
         span = format.span if wrong.argument is None else given[wrong.argument].span
@@ -255,6 +255,8 @@ def result_types(cx: Context, matches: list[Match], span: Span, shown: str) -> l
 
 
 def _scanned(format: str | None, count: int) -> list[BaseType]:
+    from sacpy.lang.scan_formats import scan_bases
+
     bases = scan_bases(format) if format is not None else ()
     types = [STRING if b == STRING.key else BUILTINS[b] for b in bases]
     return types if format is not None else [INT] * max(count, 0)

@@ -1,0 +1,94 @@
+"""Calls that go directly to compiled code.
+
+In: the plan of a call, and how a call that went the usual way ended. Out: a `Direct`, for calls with arguments of these
+types and shapes: without room for recursion, and without somebody who watches the clock or hears Ctrl-C. So only calls
+that are brief go this way, with ints that are not much larger than those of brief ones; and now and then one goes the
+usual way, which times it. Where its results are small, even this module is passed by: calls go through a gate in
+machine code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from sacpy.embedding.runner import MISSED, no_gate
+from sacpy.interp.values import DTYPES, Value
+
+if TYPE_CHECKING:
+    from sacpy.embedding.plans import Plan
+    from sacpy.embedding.runner import Runner
+
+SEEN = 63  # of so many direct calls one goes the usual way
+THROUGH = 255  # and of so many through a gate, which take less
+
+
+class Direct:
+    """What calls compiled code directly. It gives `MISSED` where the usual way is right after all. `gate` does the same
+    for arguments as they are, whatever they are."""
+
+    __slots__ = ("_call", "_finish", "_gate", "_owned", "_version", "gate")
+
+    def __init__(self, version: Any, call: Callable[..., Any], gate: Any, finish: Callable[[Any], Any] | None) -> None:
+        self._version = version
+        self._call = call
+        self._gate = gate
+        self._finish = finish
+        self.gate: Callable[..., Any] = no_gate if gate is None else gate.call
+
+    def __call__(self, args: tuple[Any, ...]) -> Any:
+        version, gate = self._version, self._gate
+        if version.dropped or version.trial:
+            return MISSED
+        if gate is not None:
+            found = self.gate(*args)
+            if found is not MISSED:
+                return found
+            version.count()
+            gate.open(THROUGH)
+            return MISSED
+        calls = version.calls + 1
+        if not calls & SEEN:
+            return MISSED
+        found = self._call(*args)
+        if found is None:
+            return MISSED
+        version.calls = calls
+        return found[0] if self._finish is None else self._finish(found)
+
+    def close(self) -> None:
+        """Lets nothing through its gate any more."""
+        if self._gate is not None:
+            self._version.count()
+            self._gate.close()
+
+
+def direct(plan: Plan, runner: Runner, args: Sequence[Any], values: Sequence[Value], found: Any) -> Direct | None:
+    """After a call the usual way, which gave `found`: looks now and then for compiled code that such calls may go to.
+    None where there is none, as where time or memory is limited."""
+    plan.calls += 1
+    limits = runner.host.limits
+    often = plan.calls & (plan.calls - 1) and plan.calls & SEEN
+    if often or len(plan.keys) != 1 or limits.seconds is not None or limits.memory is not None:
+        return None
+    find = getattr(runner.evaluator.compiled(plan.keys[0]), "sac_native", None)
+    own = tuple(values[: len(values) - len(plan.flags)])
+    version = None if find is None else find(own)
+    if version is None or version.direct is None or not version.is_brief or plan.spread or len(own) != len(args):
+        return None
+    if any(a is not v for a, v in zip(args, own)):  # converted
+        return None
+    count, flags = len(plan.results), plan.returned - len(plan.results)
+    # such results are presented as they are
+    plain = (version.owned or not flags) and all(t.key in DTYPES and t.key != "char" for t in plan.results)
+    gate = None
+    if plain and count and version.gate is not None:
+        gate = version.gate(own, (found,) if plan.returned == 1 else found[:count], MISSED)
+        if gate is not None:
+            version.gates.append(gate)
+    finish, owned = plan.finish, [version.owned] * flags
+    alone = plan.returned == 1 or (count == 1 and plain)
+    return Direct(version, version.direct(own), gate, None if alone else lambda found: finish((*found, *owned)))
+
+
+__all__ = ["Direct", "direct"]
