@@ -111,8 +111,9 @@ def _say(
         data = _baseline(parsed, rows).as_data()
         data["against"] = [
             {
-                "expression": row.expression, "target": row.target, "threads": row.threads, "ratio": verdict.ratio,
-                "low": verdict.low, "high": verdict.high, "verdict": verdict.word, "pairs": count,
+                "expression": row.expression, "target": row.target, "threads": row.threads,
+                "ratio": verdict.ratio if count else None, "low": verdict.low if count else None,
+                "high": verdict.high if count else None, "verdict": verdict.word, "pairs": count,
             }
             for row, verdict, count in verdicts
         ]  # fmt: skip
