@@ -24,7 +24,7 @@ from sacpy.interp.world import World
 from sacpy.lang.diagnostics import SacError, render_text
 from sacpy.lang.elaborate.program import ElaboratedProgram, elaborate
 from sacpy.lang.modules import parse_file
-from sacpy.workspace import Workspace, main_key
+from sacpy.workspace import Workspace, call_main, main_key
 
 THREAD = 1  # SaC programs have one, as far as a user is concerned
 FEW = 12  # rows of an array that are shown in one line
@@ -143,7 +143,11 @@ class Adapter:
         )
         mode: Mode = "into" if self._on_entry else "continue"
         key = main_key(program)
-        self._drive(lambda: self.debugger.start(evaluator, lambda: evaluator.call(key, ()), mode), self._on_entry)
+
+        def begin() -> Stop | Done:
+            return self.debugger.start(evaluator, lambda: call_main(program, evaluator, key), mode)
+
+        self._drive(begin, self._on_entry)
 
     def on_disconnect(self, request: Message, arguments: Message) -> None:
         """Ends the program, wherever it stands."""
