@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import io
+import os
 import zipfile
 import zlib
-from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -19,6 +19,8 @@ from sacpy.interp.values import dtype_of, shape_of
 from sacpy.interp.world import World, shown
 
 END = ".npy"
+LONGEST = 1000  # bytes of a name
+WORKING = 1 << 17  # bytes that writing an archive takes besides
 
 
 def names_in(data: bytes, name: str) -> list[str]:
@@ -79,10 +81,16 @@ def names(world: World, path: bytes) -> Any:
 def write_npz(world: World, path: bytes, which: bytes, array: Any, *, bases: tuple[str, ...]) -> None:
     """Puts an array into a file, in the place of one of that name; the others stay."""
     kind = dtype_of(bases[2])
-    memory.check(shape_of(array), 2 * kind.itemsize)
+    memory.check(shape_of(array), 2 * kind.itemsize)  # perhaps in another type, and row by row
+    if not 0 < len(which) <= LONGEST:
+        message = f"an array in a .npz file cannot have a name of {len(which)} bytes"
+        raise Fault("E0668", message, help=f"its name has 1 to {LONGEST} bytes")
+    memory.room(4 * (len(path) + len(which)))
     name = f"{which.decode('utf-8', 'replace')}{END}"
     world.allow_files(f"open {shown(path)}")
-    before = read_all(world, path) if _is_there(path) else b""
+    before = read_all(world, path) if os.path.isfile(path) else b""
+
+    memory.room(2 * len(before) + 2 * np.asarray(array).size * kind.itemsize + WORKING)
 
     def written(file: BinaryIO) -> None:
         with zipfile.ZipFile(file, "w") as new:
@@ -92,16 +100,14 @@ def write_npz(world: World, path: bytes, which: bytes, array: Any, *, bases: tup
                         if info.filename != name:
                             new.writestr(info, old.read(info))
             with new.open(name, "w", force_zip64=True) as entry:
-                np.save(entry, np.asarray(array, kind), allow_pickle=False)
+                elements = np.ascontiguousarray(array, kind).reshape(shape_of(array))
+                np.lib.format.write_array_header_1_0(entry, np.lib.format.header_data_from_array_1_0(elements))
+                if elements.size:
+                    entry.write(elements.reshape(-1).data.cast("B"))
 
     if before:
         _archive(before, shown(path)).close()  # what is no archive stays as it is
     write(world, path, written)
-
-
-def _is_there(path: bytes) -> bool:
-    file = Path(path.decode("utf-8", "surrogateescape"))
-    return file.is_file() and file.stat().st_size > 0
 
 
 __all__ = ["array_in", "names_in"]
