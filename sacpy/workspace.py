@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sacpy.base.collection import without_collection
 from sacpy.base.kept import cache_folder
@@ -157,18 +157,17 @@ class Workspace(Record):
         if self._engine is None and self.target != "interp":
             from sacpy.jit.run.on_demand import OnDemand
 
-            self._engine = OnDemand(
-                self.target,
-                threads=self.threads,
-                strict_fp=self.strict_fp,
-                verify=self.verify,
-                strategy=self.strategy,
-                device=self.device,
-                split_borders=self.split_borders,
-                short_circuit=self.short_circuit,
-                eager=self.eager,
-            )
+            self._engine = OnDemand(self.target, **self.engine_settings)
         return self._engine
+
+    @property
+    def engine_settings(self) -> dict[str, Any]:
+        """What an engine is told besides its target."""
+        return {
+            "threads": self.threads, "strict_fp": self.strict_fp, "verify": self.verify, "strategy": self.strategy,
+            "device": self.device, "split_borders": self.split_borders, "short_circuit": self.short_circuit,
+            "eager": self.eager,
+        }  # fmt: skip
 
     def use(self, engine: OnDemand) -> None:
         """Takes this engine."""

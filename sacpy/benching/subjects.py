@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import perf_counter, thread_time
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from sacpy.base.collection import without_collection
 from sacpy.interp.evaluator import Evaluator
@@ -29,6 +29,9 @@ from sacpy.lang.parser import parse_expression
 from sacpy.lang.source import Source
 from sacpy.nodes import replace
 from sacpy.workspace import Workspace
+
+if TYPE_CHECKING:
+    from sacpy.jit.run.on_demand import OnDemand
 
 if sys.platform != "win32":
     import resource
@@ -77,10 +80,12 @@ def _takes_a_size(definition: ast.FunDef) -> bool:
 
 class Subject:
     """An expression in a program, ready to be evaluated again and again. `first`: the seconds that reading and checking
-    the program and the first call have taken. Raises `SacError`."""
+    the program and the first call have taken; `engine`: what compiles, another one than the workspace's. Raises
+    `SacError`."""
 
-    def __init__(self, file: Path, text: str, workspace: Workspace) -> None:
-        self.workspace = replace(workspace, _engine=None)
+    def __init__(self, file: Path, text: str, workspace: Workspace, engine: OnDemand | None = None) -> None:
+        self.file, self.text = file, text
+        self.workspace = replace(workspace, _engine=engine)
         self._world = World.captured(b"", (b"bench",))
         self._watchdog = Watchdog()
         start = perf_counter()
