@@ -37,6 +37,7 @@ from sacpy.repl.runs import Run, entered, evaluator_of, traced_program
 
 OTHERWISE = "what has led to it depends on input, files, clocks or random numbers, or has been defined anew since"
 SHOWN = 3  # lines of a statement that are shown
+MARGIN = 8  # columns before a line
 Changes = tuple[tuple[Variable, ...], dict[str, Variable]]
 
 
@@ -223,7 +224,7 @@ class Debugging:
     def _place(self, frame: FrameView, at: int) -> str:
         stop = self._stop
         span = frame.site.span if stop is None else self._span(stop, at)
-        return f"{_name(frame)} {_position(span)}\n{_excerpt(span)}"
+        return f"{_name(frame)} {_position(span)}\n{_excerpt(span, self.engine.page.columns)}"
 
     def here(self, text: str) -> list[str]:
         """The values of an expression among the variables of the frame that is looked at. Raises `SacError`."""
@@ -342,7 +343,8 @@ class Debugging:
             "update": f"{element} was set in {place}",
             "statement": f"{element} was made by a statement, in {place}",
         }[origin.kind]
-        return [what, _excerpt(span), *(f"    {self._value(*one)}" for one in origin.variables)]
+        variables = [f"    {self._value(*one)}" for one in origin.variables]
+        return [what, _excerpt(span, self.engine.page.columns), *variables]
 
 
 def _same(now: Any, then: Any, index: tuple[int, ...]) -> bool:
@@ -386,13 +388,24 @@ def _position(span: Span) -> str:
     return f"at {span.source.name.strip('<>')}:{span.line}"
 
 
-def _excerpt(span: Span) -> str:
-    """The lines of a statement, with their numbers."""
-    first, count = span.line, span.text.count("\n") + 1
-    lines = [f"{first + i:>5} | {span.source.line(first + i)}" for i in range(min(count, SHOWN))]
-    if count == 1 and span.text != span.source.line(first).strip().rstrip(";"):
-        lines.append(f"      | {' ' * (span.column - 1)}{'^' * max(len(span.text), 1)}")
+def _excerpt(span: Span, columns: int) -> str:
+    """The lines of a statement, with their numbers; of a line that is wider than the page, the part with the
+    statement."""
+    first, count, room = span.line, span.text.count("\n") + 1, max(columns - MARGIN, 20)
+    whole = [span.source.line(first + i) for i in range(min(count, SHOWN))]
+    left = 0 if len(whole[0]) <= room or count > 1 else max(0, min(span.column - 5, len(whole[0]) - room))
+    lines = [f"{first + i:>5} | {_clipped(line, left, room)}" for i, line in enumerate(whole)]
+    if count == 1 and span.text != whole[0].strip().rstrip(";"):
+        at = span.column - 1 - left
+        lines.append(f"      | {' ' * at}{'^' * max(min(len(span.text), room - at), 1)}")
     return "\n".join([*lines, *(["    .. |"] if count > SHOWN else [])])
+
+
+def _clipped(line: str, left: int, room: int) -> str:
+    """So much of a line, from a column on."""
+    shown = line[left : left + room]
+    shown = f"...{shown[3:]}" if left else shown
+    return f"{shown[:-3]}..." if len(line) > left + room else shown
 
 
 def debugging_of(engine: Engine) -> Debugging:
