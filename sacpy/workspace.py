@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sacpy.base.collection import without_collection
 from sacpy.base.kept import cache_folder
@@ -23,6 +23,7 @@ from sacpy.nodes import Record, field
 if TYPE_CHECKING:
     from sacpy.interp.evaluation import Evaluation
     from sacpy.interp.evaluator import Bindings, Evaluator
+    from sacpy.interp.values import Value
     from sacpy.interp.world import World
     from sacpy.jit.options import Options
     from sacpy.jit.run.on_demand import OnDemand
@@ -156,18 +157,17 @@ class Workspace(Record):
         if self._engine is None and self.target != "interp":
             from sacpy.jit.run.on_demand import OnDemand
 
-            self._engine = OnDemand(
-                self.target,
-                threads=self.threads,
-                strict_fp=self.strict_fp,
-                verify=self.verify,
-                strategy=self.strategy,
-                device=self.device,
-                split_borders=self.split_borders,
-                short_circuit=self.short_circuit,
-                eager=self.eager,
-            )
+            self._engine = OnDemand(self.target, **self.engine_settings)
         return self._engine
+
+    @property
+    def engine_settings(self) -> dict[str, Any]:
+        """What an engine is told besides its target."""
+        return {
+            "threads": self.threads, "strict_fp": self.strict_fp, "verify": self.verify, "strategy": self.strategy,
+            "device": self.device, "split_borders": self.split_borders, "short_circuit": self.short_circuit,
+            "eager": self.eager,
+        }  # fmt: skip
 
     def use(self, engine: OnDemand) -> None:
         """Takes this engine."""
@@ -234,7 +234,7 @@ def execute(program: ElaboratedProgram, evaluator: Evaluator, found: Sequence[Di
     key = main_key(program)
     certain = [d for d in found if d.severity == "error"]
     try:
-        results = evaluator.call(key, ())
+        results = call_main(program, evaluator, key)
     except Exit as stop:
         return stop.status & 0xFF
     except SacError as error:
@@ -247,19 +247,34 @@ def execute(program: ElaboratedProgram, evaluator: Evaluator, found: Sequence[Di
     return int(results[0]) & 0xFF if results else 0
 
 
+def call_main(program: ElaboratedProgram, evaluator: Evaluator, key: str) -> tuple[Value, ...]:
+    """Calls `main`; its arguments, if it has any, are the words of the world's command line. Raises `SacError`."""
+    signature = program.signature(key)
+    if not signature.params:
+        return evaluator.call(key, ())
+    from sacpy.interp.words import arguments
+
+    given = arguments(program, signature, evaluator, evaluator.world)
+    return evaluator.call_giving(key, given, [True] * len(given))[0]
+
+
 def main_key(program: ElaboratedProgram) -> str:
-    """The key of `main`. Raises `SacError` (E0309) if there is none to run."""
+    """The key of `main`: the one without parameters, or the only one there is. Raises `SacError` (E0309) if there is
+    none to run."""
     scope = program.main
-    for entry in scope.own("main"):
-        if not entry.definition.params and entry.definition.body is not None:
-            return program.key(entry, ())
+    found = [entry for entry in scope.own("main") if entry.definition.body is not None]
+    plain = [entry for entry in found if not entry.definition.params]
+    if len(found) == 1 and not plain and not found[0].definition.typevars:
+        plain = found
+    if plain:
+        return program.key(plain[0], ())
     info = scope.info
     what = f"{info.kind} {info.name}" if info.kind != "program" else "program"
     entries = scope.own("main")
     span = entries[0].definition.name_span if entries else Span(info.span.source, info.span.start, info.span.start)
-    message = "main takes no arguments" if entries else f"this {what} has no main"
+    message = "this main cannot be called" if entries else f"this {what} has no main"
     if entries:
-        help = "write 'int main()'; argc() and argv(n) of CommandLine give the arguments"
+        help = "let there be one main, not generic; its parameters are the words of the command line"
     elif info.kind == "program":
         help = "define 'int main() { .. return 0; }'"
     else:

@@ -1,4 +1,4 @@
-// Starts `sacpy lsp` for SaC files, and runs programs in a terminal.
+// Starts `sacpy lsp` for SaC files, runs programs in a terminal, and debugs them with `sacpy dap`.
 "use strict";
 
 const vscode = require("vscode");
@@ -80,8 +80,32 @@ async function run() {
   }
 }
 
+// Debugging: `sacpy dap` is the adapter; without a launch configuration the file that is looked at is run.
+const debugging = {
+  createDebugAdapterDescriptor() {
+    return new vscode.DebugAdapterExecutable(settings().get("command"), ["dap", ...options()]);
+  },
+  resolveDebugConfiguration(folder, configuration) {
+    const document = vscode.window.activeTextEditor && vscode.window.activeTextEditor.document;
+    if (!configuration.type && document && document.languageId === "sac") {
+      return { type: "sac", request: "launch", name: "Debug this program", program: document.uri.fsPath };
+    }
+    return configuration;
+  },
+};
+
+async function debug() {
+  const document = vscode.window.activeTextEditor && vscode.window.activeTextEditor.document;
+  if (document && document.languageId === "sac" && (await document.save())) {
+    await vscode.debug.startDebugging(undefined, debugging.resolveDebugConfiguration(undefined, {}));
+  }
+}
+
 async function activate(context) {
   context.subscriptions.push(
+    vscode.commands.registerCommand("sacpy.debug", debug),
+    vscode.debug.registerDebugAdapterDescriptorFactory("sac", debugging),
+    vscode.debug.registerDebugConfigurationProvider("sac", debugging),
     vscode.commands.registerCommand("sacpy.restart", restart),
     vscode.commands.registerCommand("sacpy.run", run),
     vscode.workspace.onDidChangeConfiguration((event) => {

@@ -38,12 +38,14 @@ def compared(groups: Sequence[Sequence[Pair]], tolerance: float) -> Verdict:
     """What pairs say. `tolerance`: a ratio that far from 1 is still the same, as 0.02."""
     logs = [[math.log(b / a) for a, b in group] for group in groups if group]
     every = sorted(x for group in logs for x in group)
+    if not every:
+        return Verdict(math.nan, math.nan, math.nan, "unclear")
     middle = median(every)
     low, high = bounds(every)
     parts = [median(group) for group in logs]
     margin = math.log1p(tolerance)
     word = "same"
-    if len(every) >= FEWEST:
+    if len(every) >= FEWEST and len(logs) == len(groups):
         if middle > margin and low > margin / 2 and min(parts) > margin / 2:
             word = "slower"
         elif middle < -margin and high < -margin / 2 and max(parts) < -margin / 2:
@@ -66,8 +68,7 @@ def bounds(ordered: Sequence[float]) -> tuple[float, float]:
 
 def decided(verdict: Verdict, tolerance: float) -> bool:
     """Whether more pairs would hardly change what is said."""
-    width = verdict.high / verdict.low - 1
-    return width < tolerance / 2
+    return verdict.high < verdict.low * (1 + tolerance / 2)
 
 
 __all__ = ["Pair", "Verdict", "bounds", "compared", "decided"]

@@ -42,6 +42,8 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
 def comparison(row: Row, verdict: Verdict, count: int) -> str:
     """What a comparison says, in a line."""
     what = {"same": "the same", "slower": "SLOWER", "faster": "faster", "unclear": "cannot tell"}[verdict.word]
+    if count == 0:
+        return f"  {row.expression}, {row.way}: {what}: other programs interrupted every pair\n"
     bounds_ = f"{_percent(verdict.low)} to {_percent(verdict.high)}"
     return f"  {row.expression}, {row.way}: {what}: {_percent(verdict.ratio)} ({bounds_}, {count} pairs)\n"
 

@@ -7,9 +7,11 @@ The arguments of the outermost call are evaluated once; an expression that is no
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import perf_counter, thread_time
+from typing import TYPE_CHECKING, NamedTuple
 
 from sacpy.base.collection import without_collection
 from sacpy.interp.evaluator import Evaluator
@@ -28,9 +30,24 @@ from sacpy.lang.source import Source
 from sacpy.nodes import replace
 from sacpy.workspace import Workspace
 
+if TYPE_CHECKING:
+    from sacpy.jit.run.on_demand import OnDemand
+
+if sys.platform != "win32":
+    import resource
+else:
+    resource = None
+
 PREFIX = "bench_"
 KEY = "measured"
 WARM_CALLS = 3  # how often a call is repeated at least before it counts as warm
+
+
+class Sample(NamedTuple):
+    """`seconds` of a call: the mean of several; `disturbed`: the system took the processor away meanwhile."""
+
+    seconds: float
+    disturbed: bool
 
 
 def expressions(file: Path, workspace: Workspace, sizes: Sequence[int]) -> list[str]:
@@ -63,10 +80,12 @@ def _takes_a_size(definition: ast.FunDef) -> bool:
 
 class Subject:
     """An expression in a program, ready to be evaluated again and again. `first`: the seconds that reading and checking
-    the program and the first call have taken. Raises `SacError`."""
+    the program and the first call have taken; `engine`: what compiles, another one than the workspace's. Raises
+    `SacError`."""
 
-    def __init__(self, file: Path, text: str, workspace: Workspace) -> None:
-        self.workspace = replace(workspace, _engine=None)
+    def __init__(self, file: Path, text: str, workspace: Workspace, engine: OnDemand | None = None) -> None:
+        self.file, self.text = file, text
+        self.workspace = replace(workspace, _engine=engine)
         self._world = World.captured(b"", (b"bench",))
         self._watchdog = Watchdog()
         start = perf_counter()
@@ -90,11 +109,12 @@ class Subject:
 
     @property
     def clock(self) -> Callable[[], float]:
-        """What tells most about a call beside others on a busy machine: what is interpreted runs in this thread, so its
-        own time counts, and not what the machine does meanwhile."""
-        return thread_time if self.workspace.target == "interp" else perf_counter
+        """What tells most about a call beside others on a busy machine: what runs in this thread alone is measured by
+        the thread's own time, which leaves out what the machine does meanwhile."""
+        alone = self.workspace.target == "interp" or (self.workspace.target == "cpu" and self.workspace.threads == 1)
+        return thread_time if alone else perf_counter
 
-    def sample(self, count: int, clock: Callable[[], float] = perf_counter) -> float:
+    def sample(self, count: int, clock: Callable[[], float] = perf_counter) -> Sample:
         """The seconds that a call takes: the mean of so many calls. Raises `SacError`."""
 
         def action() -> float:
@@ -104,14 +124,16 @@ class Subject:
                 call(KEY, arguments)
             return clock() - start
 
-        return self.workspace.guard(self._watchdog, action) / count
+        before = _preemptions()
+        seconds = self.workspace.guard(self._watchdog, action) / count
+        return Sample(seconds, _preemptions() != before)
 
     def warm(self, seconds: float) -> float:
         """Calls it for so many seconds, in which what is hot is compiled; the seconds that a call takes now."""
         start, calls, last = perf_counter(), 0, 0.0
         while calls < WARM_CALLS or perf_counter() - start < seconds:
             count = 1 if last == 0 else max(1, min(1000, int(0.02 / last)))
-            last = self.sample(count)
+            last = self.sample(count).seconds
             calls += count
         return last
 
@@ -147,4 +169,9 @@ class Subject:
         return ast.Name(ast.QName(None, name, expr.span), expr.span)
 
 
-__all__ = ["Subject", "expressions"]
+def _preemptions() -> int:
+    """How often the system has taken the processor away from a thread of this process."""
+    return 0 if resource is None else resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw
+
+
+__all__ = ["Sample", "Subject", "expressions"]

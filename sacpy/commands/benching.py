@@ -11,9 +11,10 @@ import itertools
 import json
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sacpy.benching.baselines import Baseline, Row, read, texts_of
 from sacpy.benching.comparing import Verdict
@@ -26,6 +27,9 @@ from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.source import NOWHERE
 from sacpy.nodes import replace
 from sacpy.workspace import Workspace
+
+if TYPE_CHECKING:
+    from sacpy.benching.roofline import Roofline
 
 
 def run(parsed: argparse.Namespace, started: Callable[[], None]) -> int:
@@ -44,9 +48,10 @@ def run(parsed: argparse.Namespace, started: Callable[[], None]) -> int:
                 help=f"name a call, sacpy bench {parsed.file} 'f(iota(1000))', or define functions called bench_*",
             )
         )
-    rows = list(_rows(parsed, workspace, wanted))
+    roofs: dict[Row, Roofline | str] = {}
+    rows = list(_rows(parsed, workspace, wanted, roofs))
     verdicts = [] if earlier is None else list(_against(parsed, workspace, earlier, rows))
-    _say(parsed, rows, verdicts, earlier)
+    _say(parsed, rows, verdicts, earlier, roofs)
     if parsed.save is not None:
         _write(parsed.save, json.dumps(_baseline(parsed, rows).as_data(), indent=1) + "\n")
     return int(any(verdict.word == "slower" for _, verdict, _ in verdicts))
@@ -61,12 +66,21 @@ def _ways(parsed: argparse.Namespace, workspace: Workspace) -> list[tuple[str, i
     return [(target, threads, space) for (target, threads), space in found.items()]
 
 
-def _rows(parsed: argparse.Namespace, workspace: Workspace, wanted: Sequence[str]) -> Iterator[Row]:
+def _rows(
+    parsed: argparse.Namespace, workspace: Workspace, wanted: Sequence[str], roofs: dict[Row, Roofline | str]
+) -> Iterator[Row]:
+    """Everything measured; with `--roofline`, `roofs` has the with-loops of each row."""
     for text in wanted:
         ways = _ways(parsed, workspace)
         subjects = [Subject(parsed.file, text, space) for _, _, space in ways]
-        for (target, threads, _), times in zip(ways, measured(subjects, parsed.time), strict=True):
-            yield Row(text, target, threads, times)
+        times = measured(subjects, parsed.time)
+        for (target, threads, _), subject, one in zip(ways, subjects, times, strict=True):
+            row = Row(text, target, threads, one)
+            if parsed.roofline:
+                from sacpy.benching.roofline import roofline
+
+                roofs[row] = roofline(subject, parsed.time / 2)
+            yield row
 
 
 def _against(
@@ -106,19 +120,31 @@ def _say(
     rows: Sequence[Row],
     verdicts: Sequence[tuple[Row, Verdict, int]],
     earlier: Baseline | None,
+    roofs: Mapping[Row, Roofline | str],
 ) -> None:
     if parsed.json:
         data = _baseline(parsed, rows).as_data()
         data["against"] = [
             {
-                "expression": row.expression, "target": row.target, "threads": row.threads, "ratio": verdict.ratio,
-                "low": verdict.low, "high": verdict.high, "verdict": verdict.word, "pairs": count,
+                "expression": row.expression, "target": row.target, "threads": row.threads,
+                "ratio": verdict.ratio if count else None, "low": verdict.low if count else None,
+                "high": verdict.high if count else None, "verdict": verdict.word, "pairs": count,
             }
             for row, verdict, count in verdicts
         ]  # fmt: skip
+        if roofs:
+            from sacpy.benching.roofline import data as loops_as_data
+        for row, entry in zip(rows, data["benchmarks"]) if roofs else ():
+            roof = roofs[row]
+            entry["with_loops"] = roof if isinstance(roof, str) else loops_as_data(roof)
         sys.stdout.write(json.dumps(data, indent=1) + "\n")
         return
     sys.stdout.write(table(rows))
+    for row, roof in roofs.items():
+        from sacpy.benching.roofline import lines
+
+        sys.stdout.write(f"with-loops of {row.expression}, {row.way}\n")
+        sys.stdout.write("".join(f"  {line}\n" for line in ([roof] if isinstance(roof, str) else lines(roof))))
     if earlier is None:
         return
     sys.stdout.write(f"now against the program in {parsed.against}, measured in turns:\n")

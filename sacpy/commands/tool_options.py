@@ -60,6 +60,8 @@ def bench(add: _Options) -> None:
     add("--against", type=Path, default=None, metavar="BASE.json", help=what)
     what = "differences below this do not count; 2 by default"
     add("--tolerance", type=_positive, default=2.0, metavar="PERCENT", help=what)
+    what = "a line for each compiled with-loop: bytes and operations beside what this machine can, measured now"
+    add("--roofline", action="store_true", help=what)
     add("--json", action="store_true", help="print everything as JSON")
     add("--strict-fp", action="store_true", help="floating point in the order that the program says")
     add("file", type=Path, metavar="FILE.sac")

@@ -12,24 +12,17 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from sacpy.dap.looking import THREAD, Looking
 from sacpy.dap.messages import Broken, Connection, Message
-from sacpy.interp.debugger import Breakpoints, Debugger, Done, Mode, Stop, normal
-from sacpy.interp.evaluator import Evaluator
-from sacpy.interp.notation import notation
-from sacpy.interp.tracing import FrameView, statement_spans
-from sacpy.interp.values import Value, shape_of
+from sacpy.interp.debugger import Done, Mode, Rule, Stop, normal
+from sacpy.interp.inspection import holds
+from sacpy.interp.tracing import statement_spans
 from sacpy.interp.world import World
 from sacpy.lang.diagnostics import SacError, render_text
-from sacpy.lang.elaborate.program import ElaboratedProgram, elaborate
+from sacpy.lang.elaborate.program import elaborate
 from sacpy.lang.modules import parse_file
-from sacpy.workspace import Workspace, main_key
+from sacpy.workspace import Workspace, call_main, main_key
 
-THREAD = 1  # SaC programs have one, as far as a user is concerned
-FEW = 12  # rows of an array that are shown in one line
-LONGEST = 200  # characters of a value
-MOST = 1000  # elements of an array that are listed at once
 MODES: dict[str, Mode] = {"next": "next", "stepIn": "into", "stepOut": "out", "continue": "continue"}
 REASONS = {"entry": "entry", "step": "step", "breakpoint": "breakpoint", "error": "exception"}
 
@@ -49,19 +42,17 @@ class _Output(io.RawIOBase):
         return len(data)
 
 
-class Adapter:
+class Adapter(Looking):
     """A session with an editor."""
 
     def __init__(self, connection: Connection, workspace: Workspace) -> None:
-        self.connection = connection
-        self.workspace = workspace
-        self.breakpoints = Breakpoints()
-        self.debugger = Debugger(self.breakpoints)
-        self.program: ElaboratedProgram | None = None
+        super().__init__(connection, workspace)
+        self.breakpoints = self.debugger.breakpoints
+        self.debugger.judge = lambda frame, text: holds(frame, text, self._program(), self._evaluator)
+        self.debugger.shows = lambda frame, text: self._shown(frame, text)["value"]
+        self.debugger.tell = lambda text: self._say("console", f"{text}\n")
         self.world: World | None = None
-        self._stop: Stop | None = None
         self._on_entry = False
-        self._parts: list[tuple[str, Value]] = []  # arrays that can be opened, by their reference
         self._running: threading.Thread | None = None
 
     def serve(self) -> int:
@@ -77,12 +68,15 @@ class Adapter:
             command = str(request.get("command", ""))
             handler = getattr(self, f"on_{command}", None)
             arguments = request.get("arguments") or {}
-            if command in MODES:
-                self._go(request, MODES[command])
-            elif handler is None:
-                self.connection.refuse(request, f"sacpy dap does not know the request {command}")
-            else:
-                handler(request, arguments)
+            try:
+                if command in MODES:
+                    self._go(request, MODES[command])
+                elif handler is None:
+                    self.connection.refuse(request, f"sacpy dap does not know the request {command}")
+                else:
+                    handler(request, arguments)
+            except (KeyError, TypeError, ValueError, AttributeError) as error:
+                self.connection.refuse(request, f"the request {command} lacks something, or has it wrong: {error!r}")
             if command in ("disconnect", "terminate"):
                 break
         self.debugger.abandon()
@@ -94,7 +88,8 @@ class Adapter:
         """What the adapter can do."""
         able = (
             "supportsConfigurationDoneRequest", "supportsFunctionBreakpoints", "supportsEvaluateForHovers",
-            "supportsTerminateRequest",
+            "supportsTerminateRequest", "supportsConditionalBreakpoints", "supportsHitConditionalBreakpoints",
+            "supportsLogPoints", "supportsExceptionInfoRequest",
         )  # fmt: skip
         self.connection.respond(request, dict.fromkeys(able, True))
 
@@ -119,12 +114,15 @@ class Adapter:
         except OSError as error:
             self.connection.refuse(request, f"cannot read {given}: {error.strerror}")
             return
-        words = (str(path), *map(str, arguments.get("args") or ()))
+        words = tuple(
+            w.encode(errors="surrogateescape") for w in (str(path), *map(str, arguments.get("args") or ()))
+        )
+        self._given = text, words
         self.world = World(
             io.BytesIO(text),
             _Output(lambda out: self._say("stdout", out)),
             _Output(lambda out: self._say("stderr", out)),
-            tuple(w.encode(errors="surrogateescape") for w in words),
+            words,
             environ=World.captured()._environ,
             by_line=True,
         )
@@ -138,12 +136,15 @@ class Adapter:
         program = self.program
         if program is None or self.world is None:
             return
-        evaluator = Evaluator(
-            program, self.world, depth_limit=self.workspace.limits.depth, always_copy=True, tracer=self.debugger
-        )
+        evaluator = self._evaluator(self.world, self.debugger)
+        self._say("console", "this run is interpreted: compiled code keeps no variables to look at\n")
         mode: Mode = "into" if self._on_entry else "continue"
         key = main_key(program)
-        self._drive(lambda: self.debugger.start(evaluator, lambda: evaluator.call(key, ()), mode), self._on_entry)
+
+        def begin() -> Stop | Done:
+            return self.debugger.start(evaluator, lambda: call_main(program, evaluator, key), mode)
+
+        self._drive(begin, self._on_entry)
 
     def on_disconnect(self, request: Message, arguments: Message) -> None:
         """Ends the program, wherever it stands."""
@@ -160,13 +161,19 @@ class Adapter:
         lines = sorted({s.line for s in self._statements() if normal(s.source.name) == name})
         taken: list[Message] = []
         wanted: set[int] = set()
+        rules: dict[str | tuple[str, int], Rule] = {}
         for one in arguments.get("breakpoints") or ():
             line = next((n for n in lines if n >= int(one["line"])), None)
-            if line is None:
-                taken.append({"verified": False, "message": "no statement begins there or below"})
+            rule, wrong = _rule(one)
+            if line is None or rule is None:
+                taken.append({"verified": False, "message": wrong or "no statement begins there or below"})
             else:
                 wanted.add(line)
+                rules[name, line] = rule
                 taken.append({"verified": True, "line": line})
+        for key in [k for k in self.breakpoints.rules if isinstance(k, tuple) and k[0] == name]:
+            del self.breakpoints.rules[key]
+        self.breakpoints.rules.update(rules)
         self.breakpoints.lines[name] = wanted
         self.connection.respond(request, {"breakpoints": taken})
 
@@ -184,6 +191,12 @@ class Adapter:
         names = [str(one["name"]) for one in arguments.get("breakpoints") or ()]
         known = {f for s in self._scopes() for f in s.info.functions}
         self.breakpoints.functions = set(names)
+        for key in [k for k in self.breakpoints.rules if isinstance(k, str)]:
+            del self.breakpoints.rules[key]
+        for one in arguments.get("breakpoints") or ():
+            rule, _ = _rule(one)
+            if rule is not None:
+                self.breakpoints.rules[str(one["name"])] = rule
         body = [{"verified": name.rpartition("::")[2] in known} for name in names]
         self.connection.respond(request, {"breakpoints": body})
 
@@ -249,92 +262,13 @@ class Adapter:
     def _say(self, category: str, text: str) -> None:
         self.connection.event("output", {"category": category, "output": text})
 
-    # ------------------------------------------------------------ looking
 
-    def on_threads(self, request: Message, arguments: Message) -> None:
-        """There is one."""
-        self.connection.respond(request, {"threads": [{"id": THREAD, "name": "main"}]})
-
-    def on_stackTrace(self, request: Message, arguments: Message) -> None:
-        """The frames, innermost first."""
-        frames = self._frames()
-        first = int(arguments.get("startFrame") or 0)
-        count = int(arguments.get("levels") or len(frames))
-        found: list[Message] = []
-        for number in range(len(frames) - 1 - first, max(len(frames) - 1 - first - count, -1), -1):
-            frame = frames[number]
-            innermost = number == len(frames) - 1 and self._stop is not None and self._stop.error is None
-            span = frame.site.span if innermost else frame.span
-            end = span.source.position(span.end)
-            found.append(
-                {
-                    "id": number + 1, "name": frame.function, "line": span.line, "column": span.column,
-                    "endLine": end[0], "endColumn": end[1],
-                    "source": {"name": Path(span.source.name).name, "path": normal(span.source.name)},
-                }
-            )  # fmt: skip
-        self.connection.respond(request, {"stackFrames": found, "totalFrames": len(frames)})
-
-    def _frames(self) -> tuple[FrameView, ...]:
-        return () if self._stop is None else self._stop.frames
-
-    def on_scopes(self, request: Message, arguments: Message) -> None:
-        """The variables of a frame are one scope."""
-        number = int(arguments.get("frameId") or 0)
-        if not 1 <= number <= len(self._frames()):
-            self.connection.refuse(request, "there is no such frame")
-            return
-        scope = {"name": "Variables", "variablesReference": number, "expensive": False, "presentationHint": "locals"}
-        self.connection.respond(request, {"scopes": [scope]})
-
-    def on_variables(self, request: Message, arguments: Message) -> None:
-        """The variables of a frame, or the elements of an array along its first axis."""
-        reference, frames = int(arguments.get("variablesReference") or 0), self._frames()
-        if 1 <= reference <= len(frames):
-            shown = [self._variable(n, base, value) for n, base, value in frames[reference - 1].variables()]
-        elif 0 <= (at := reference - len(frames) - 1) < len(self._parts):
-            base, array = self._parts[at]
-            start = int(arguments.get("start") or 0)
-            count = min(int(arguments.get("count") or MOST), MOST)
-            rows = range(start, min(start + count, len(array)))
-            shown = [self._variable(f"[{i}]", base, _row(array[i])) for i in rows]
-        else:
-            self.connection.refuse(request, "there are no such variables")
-            return
-        self.connection.respond(request, {"variables": shown})
-
-    def on_evaluate(self, request: Message, arguments: Message) -> None:
-        """The value of a variable by its name, in a frame."""
-        name, frames = str(arguments.get("expression", "")).strip(), self._frames()
-        number = int(arguments.get("frameId") or len(frames))
-        found = [] if not 1 <= number <= len(frames) else frames[number - 1].variables()
-        one = next((v for v in found if v[0] == name), None)
-        if one is None:
-            self.connection.refuse(request, f"{name} is no variable here")
-            return
-        shown = self._variable(*one)
-        self.connection.respond(
-            request,
-            {"result": shown["value"], "type": shown["type"], "variablesReference": shown["variablesReference"]},
-        )
-
-    def _variable(self, name: str, base: str, value: Value) -> Message:
-        """A variable as editors show it: type with shape, elements, and whether it can be opened."""
-        shape = shape_of(value)
-        type_ = base.rpartition("::")[2] + (f"[{','.join(map(str, shape))}]" if shape else "")
-        reference = 0
-        if shape and shape[0]:
-            self._parts.append((base, value))
-            reference = len(self._frames()) + len(self._parts)
-        few = value[:FEW] if shape and shape[0] > FEW else value
-        text = notation(few, base)
-        text = text if len(text) <= LONGEST and few is value else f"{text[:LONGEST].rstrip(']')} .."
-        shown: Message = {"name": name, "type": type_, "value": f"{type_} {text}", "variablesReference": reference}
-        return shown | ({"indexedVariables": shape[0]} if reference else {})
-
-
-def _row(value: Any) -> Value:
-    return value if isinstance(value, np.ndarray) else value.item() if isinstance(value, np.generic) else value
+def _rule(wanted: Message) -> tuple[Rule | None, str]:
+    """What a breakpoint asks besides its place; or what is wrong with that."""
+    hits = str(wanted.get("hitCondition") or "0").strip().removeprefix(">=").strip()
+    if not hits.isdigit():
+        return None, f"{wanted['hitCondition']} is no number of times"
+    return Rule(str(wanted.get("condition") or ""), int(hits), str(wanted.get("logMessage") or "")), ""
 
 
 __all__ = ["Adapter"]

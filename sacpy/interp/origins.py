@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sacpy.interp.errors import Exit
 from sacpy.interp.tracing import SITE, FrameView, Site, is_users
 from sacpy.interp.values import Value, shape_of
 from sacpy.lang.core import Call, Const, Fold, Function, Let, Modarray, Prim, Var, WithLoop
@@ -47,13 +48,16 @@ class Event(Node):
 
 
 class Recorder:
-    """The tracer that keeps what is needed. `index`: of the element, () for a scalar."""
+    """The tracer that keeps what is needed. `index`: of the element, () for a scalar; `until`: how many statements and
+    cells the run may come to before it is ended, and `reached` is set."""
 
     keeps, records = True, True
 
-    def __init__(self, index: tuple[int, ...]) -> None:
+    def __init__(self, index: tuple[int, ...], until: int | None = None) -> None:
         self.sites: list[Site] = []
         self.index = index
+        self.reached = False
+        self._left = until
         self.events: list[Event] = []
         self._calls: list[str] = []
         self._cells: list[Origin | None] = []
@@ -70,6 +74,11 @@ class Recorder:
         self._cells.pop()
 
     def at(self, site: int) -> None:
+        if self._left is not None:
+            self._left -= 1
+            if self._left == 0:
+                self.reached = True
+                raise Exit(0)
         here = self.sites[site]
         if here.kind != "cell":
             return
@@ -92,9 +101,10 @@ class Recorder:
         variables = tuple(FrameView(here, here.span, frame).variables())
         self.events.append(Event(here, values, operands, cell, variables, tuple(self._calls)))
 
-    def origin(self, value: Value, evaluator: Evaluator) -> Origin:
-        """What made the element of a result."""
-        limit, depth = len(self.events), 1
+    def origin(self, value: Value, evaluator: Evaluator, depth: int = 1) -> Origin:
+        """What made the element of a result, or of a value that a function has which is `depth` calls deep where the
+        run has ended."""
+        limit = len(self.events)
         while depth > 0:
             at = self._last(value, limit, depth)
             if at is None:  # it was an argument: made before the call, by the caller

@@ -134,6 +134,13 @@ class Borders(Record, eq=False):
             spans = self._known[key] = sorted(found, key=lambda s: s.end - s.start)
         return next((s for s in spans if contains(s, span)), span)
 
+    def returned(self, key: str) -> Span | None:
+        """The statement with which a function returns; None where it has none, or that is not known."""
+        program = self.program
+        made = program.instances.get(key) if isinstance(program, ElaboratedProgram) else None
+        body = None if made is None else made.entry.definition.body
+        return body[-1].span if body and isinstance(body[-1], ast.Return) else None
+
 
 def statement_spans(root: object) -> list[Span]:
     """The statements of a function, or of any piece of syntax, also those within others."""
@@ -179,6 +186,7 @@ class Traced(Codegen):
         self._function, self._key = shown(signature), signature.key
         self._scope: dict[str, Bind] = {}
         self._level, self._last, self._cell = 0, NOWHERE, NOWHERE
+        self._ended: tuple[dict[str, Bind], Span] = {}, NOWHERE  # what is visible behind the last block, and its border
         self._partitions: dict[int, tuple[WithLoop, Partition]] = {}
         self._loops: dict[int, Loop] = {}
         _bodies(function.body, self._partitions, self._loops)
@@ -197,6 +205,13 @@ class Traced(Codegen):
         self.emit(f"{SITE} = {site}; _enter({site})", span)
 
     def _return(self, function: Function) -> None:
+        scope, last_border = self._ended
+        border = self.borders.returned(self._key)
+        if border is not None and border != last_border:
+            before, self._scope = self._scope, scope
+            self.flush()
+            self._at("statement", border)
+            self._scope = before
         super()._return(function)
         last = self.lines.pop()
         self.emit("_leave()", last.span)
@@ -218,6 +233,7 @@ class Traced(Codegen):
             self._at("statement", self.borders.of(self._key, loop.span))
         if found is not None:
             self._level -= 1
+        self._ended = self._scope, self._last
         self._scope, self._last, self._cell = scope, last, cell
 
     def _begin_cell(self, loop: WithLoop, partition: Partition) -> None:

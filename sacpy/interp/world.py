@@ -58,6 +58,8 @@ class World:
         self.before_process: Callable[[], None] = _nothing
         # shows the PNG picture of a display, by its number, where there is something better than files and terminals
         self.screen: Callable[[int, bytes], None] | None = None
+        # the files that values are mapped from, by device and number
+        self.mapped: set[tuple[int, int]] = set()
         self._environ = environ if environ is not None else {}
         self._open: set[Stream] = set()
 
@@ -138,8 +140,34 @@ class World:
                 f'"{shown(mode)}" is not a mode to open a file in',
                 help='use "r", "w", "a", "r+", "w+" or "a+", with a "b" at the end if you like',
             )
+        if plain != "r":
+            self.before_writing(path, keep=plain[0] != "w")
         raw = cast(RawFile, open(path, MODES[plain], buffering=0))  # noqa: SIM115
         return self.adopt(Stream(raw, shown(path), readable=plain[0] == "r" or "+" in plain, writable=plain != "r"))
+
+    def before_writing(self, path: bytes, *, keep: bool = False) -> None:
+        """Values that are mapped from a file stay as they are: it gets another place on the disk before something is
+        written to it, with what it holds if that is to be kept. Raises OSError."""
+        try:
+            stat = os.stat(path) if self.mapped else None
+        except OSError:
+            return
+        if stat is None or (stat.st_dev, stat.st_ino) not in self.mapped:
+            return
+        import shutil
+        import tempfile
+
+        real = os.path.realpath(path)
+        number, other = tempfile.mkstemp(dir=os.path.dirname(real))
+        try:
+            with open(number, "wb") as new, open(real, "rb") as old:
+                if keep:
+                    shutil.copyfileobj(old, new)
+            os.chmod(other, stat.st_mode & 0o7777)
+            os.replace(other, real)
+        except BaseException:
+            os.unlink(other)
+            raise
 
     def adopt(self, stream: Stream) -> Stream:
         """Takes care of a stream: it is flushed and closed at the end at the latest."""

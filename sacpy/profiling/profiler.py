@@ -184,10 +184,12 @@ class Profiler:
             timed = one if site.kind != "function" else Spent(one.seconds, one.native)
             known = lines.get(at)
             lines[at] = Line(site.span.source, at[1], site.function, timed + (known.spent if known else Spent()))
-            calls = one if site.kind == "function" else Spent(one.seconds, one.native, 0, one.arrays, one.bytes)
-            before = functions.get(site.key)
-            place = _place(site) if before is None or site.kind == "function" else before.place
-            functions[site.key] = Part(site.function, place, calls + (before.spent if before else Spent()))
+            key, _, part = site.key.partition("@")  # parts that the engine looks after are no functions of their own
+            called = site.kind == "function" and not part
+            calls = one if called else Spent(one.seconds, one.native, 0, one.arrays, one.bytes)
+            before = functions.get(key)
+            place = _place(site) if before is None or called else before.place
+            functions[key] = Part(site.function, place, calls + (before.spent if before else Spent()))
         for number in spent:
             site = self.sites[number]
             if site.kind != "cell":

@@ -9,7 +9,8 @@ run again to tell what made one of its elements.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -17,75 +18,27 @@ import numpy as np
 from sacpy.interp.debugger import Breakpoints, Debugger, Done, Mode, Stop
 from sacpy.interp.errors import Exit
 from sacpy.interp.evaluator import Evaluator
-from sacpy.interp.limits import Watchdog
+from sacpy.interp.inspection import evaluated, holds
 from sacpy.interp.origins import Origin, Recorder, same
-from sacpy.interp.tracing import FrameView, Tracer
+from sacpy.interp.tracing import FrameView
 from sacpy.interp.values import Value, shape_of
 from sacpy.interp.world import World
 from sacpy.lang import ast
 from sacpy.lang.diagnostics import SacError
 from sacpy.lang.elaborate.freenames import assigned, mentioned
-from sacpy.lang.elaborate.interactive import Expression, Named, expression_function
-from sacpy.lang.elaborate.program import ElaboratedProgram, elaborate
 from sacpy.lang.elaborate.usertypes import BUILTINS, opaque
 from sacpy.lang.source import Span
-from sacpy.nodes import replace
 from sacpy.repl.commands.command import refused
 from sacpy.repl.diagnostics import THE_INPUT
 from sacpy.repl.engine import ANSWER, Engine
 from sacpy.repl.inputs import PREFIX
 from sacpy.repl.outcomes import Failure, Paused, Variable, gist, made_of
+from sacpy.repl.runs import Run, entered, evaluator_of, traced_program
 
 OTHERWISE = "what has led to it depends on input, files, clocks or random numbers, or has been defined anew since"
 SHOWN = 3  # lines of a statement that are shown
+MARGIN = 8  # columns before a line
 Changes = tuple[tuple[Variable, ...], dict[str, Variable]]
-
-
-class Run:
-    """An input that is run traced: its function, and what calls it."""
-
-    def __init__(self, engine: Engine, node: ast.Expr | ast.Stmt, tracer: Tracer, world: World) -> None:
-        self.node = node
-        self.program = traced_program(engine)
-        self.entered = entered(self.program, node, engine.variables, "debugged")
-        self.arguments = [v for name in self.entered.parameters for v in engine.variables[name].values]
-        self.evaluator = evaluator_of(engine, self.program, world, tracer)
-        self.evaluator.borders.add(self.entered.key, node)
-        self._workspace = replace(engine.workspace, target="interp", _engine=None)
-
-    def call(self) -> tuple[tuple[Value, ...], tuple[bool, ...]]:
-        """Runs it. Raises `SacError`."""
-        given = [False] * len(self.arguments)
-        return self._workspace.guard(
-            Watchdog(), lambda: self.evaluator.call_giving(self.entered.key, self.arguments, given)
-        )
-
-
-def traced_program(engine: Engine) -> ElaboratedProgram:
-    """The definitions of a prompt as a program of their own, in which names stay for somebody who looks on."""
-    name = engine.program.main.info.name
-    before = engine.loader.modules.get(name)
-    program = elaborate(replace(engine.definitions), engine.loader)
-    if before is not None:
-        engine.loader.modules[name] = before
-    program.traced = True
-    return program
-
-
-def entered(
-    program: ElaboratedProgram, node: ast.Expr | ast.Stmt, variables: Mapping[str, Variable], word: str
-) -> Expression:
-    """A statement or expression as a function of a program."""
-    named = {n: Named(v.type, tuple(len(shape_of(value)) for value in v.values)) for n, v in variables.items()}
-    return expression_function(program, node, named, f"{PREFIX}{word}")
-
-
-def evaluator_of(engine: Engine, program: ElaboratedProgram, world: World, tracer: Tracer | None) -> Evaluator:
-    """What interprets a program; global objects have the values that they have at the prompt."""
-    depth = engine.workspace.limits.depth
-    made = Evaluator(program, world, depth_limit=depth, always_copy=True, tracer=tracer)
-    made.globals.update(engine.evaluator.globals)
-    return made
 
 
 class Debugging:
@@ -98,8 +51,15 @@ class Debugging:
         self._run: Run | None = None
         self._stop: Stop | None = None
         self._failed: Failure | None = None  # what `_stop` is about, if it is behind an error
+        self._shown: tuple[Run, int | None] | None = None  # of `_stop` the run, and how far it had come
         self._at = 0
         self._seen: dict[str, str] = {}
+        self._notes: list[str] = []  # what breakpoints had to say since the last stop
+
+    @property
+    def stands_still(self) -> bool:
+        """Whether a run does, that may go on."""
+        return self._debugger is not None
 
     # ------------------------------------------------------------ running
 
@@ -137,7 +97,9 @@ class Debugging:
     def _began(self, node: ast.Expr | ast.Stmt, mode: Mode) -> Changes:
         self.abandon()
         self._debugger = Debugger(self.breakpoints)
-        self._run = Run(self.engine, node, self._debugger, self.engine.world)
+        run = self._run = Run(self.engine, node, self._debugger, self.engine.world)
+        self._debugger.tell = self._notes.append
+        self._debugger.judge = lambda frame, text: holds(frame, text, run.program, lambda: self._evaluator(run))
         return self._came(self._debugger.start(self._run.evaluator, self._run.call, mode))
 
     def abandon(self) -> None:
@@ -153,10 +115,13 @@ class Debugging:
         assert run is not None
         self.engine.world.flush()
         error = came.error
+        if isinstance(came, Stop):
+            self._shown = run, None if error is not None or self._debugger is None else self._debugger.passed
         if isinstance(came, Stop) and error is None:
             self._stop, self._at = came, len(came.frames) - 1
             what = "breakpoint: " if came.reason == "breakpoint" else ""
-            raise Paused([what + self._place(came.frames[-1], self._at), *self._changes(came.frames[-1])])
+            notes, self._notes[:] = [f"breakpoint: {note}" for note in self._notes], []
+            raise Paused([*notes, what + self._place(came.frames[-1], self._at), *self._changes(came.frames[-1])])
         self._debugger = self._run = None
         self._seen = {}
         if error is not None:
@@ -214,6 +179,7 @@ class Debugging:
                 "it in the world as it is",
             )
         self._stop, self._at, self._seen = came, len(came.frames) - 1, {}
+        self._shown = run, None
 
     def move(self, by: int) -> list[str]:
         """Looks at another frame: -1, the caller's; 1, the one that it calls. Raises `SacError`."""
@@ -258,9 +224,54 @@ class Debugging:
     def _place(self, frame: FrameView, at: int) -> str:
         stop = self._stop
         span = frame.site.span if stop is None else self._span(stop, at)
-        return f"{_name(frame)} {_position(span)}\n{_excerpt(span)}"
+        return f"{_name(frame)} {_position(span)}\n{_excerpt(span, self.engine.page.columns)}"
+
+    def here(self, text: str) -> list[str]:
+        """The values of an expression among the variables of the frame that is looked at. Raises `SacError`."""
+        frame = self.stop().frames[self._at]
+        assert self._shown is not None
+        run = self._shown[0]
+        types, values = evaluated(frame, text, run.program, lambda: self._evaluator(run))
+        parts = iter(values)
+        return [Variable(t, tuple(islice(parts, len(t.components)))).shown(self.engine.page) for t in types]
+
+    def _evaluator(self, run: Run) -> Evaluator:
+        """What evaluates beside a run, and can do no harm."""
+        made = evaluator_of(self.engine, run.program, World.captured(b"", allowed=False), None)
+        made.globals.update(run.evaluator.globals)
+        return made
 
     # ------------------------------------------------------------ where a value came from
+
+    def variable(self, name: str) -> tuple[str, Value] | None:
+        """Base type and value of a variable of the frame that is looked at; None where nothing stands still, or it has
+        no such variable."""
+        if self._stop is None or (self._debugger is None and self.engine.failed is not self._failed):
+            return None
+        found = self._stop.frames[self._at].variables()
+        return next(((base, value) for n, base, value in found if n == name), None)
+
+    def why_here(self, name: str, index: tuple[int, ...]) -> list[str]:
+        """What made an element of a variable of the frame that is looked at. Raises `SacError`."""
+        found = self.variable(name)
+        assert found is not None and self._shown is not None
+        run, passed = self._shown
+        recorder = Recorder(index, passed)
+        again = Run(self.engine, run.node, recorder, World.captured(b"", allowed=False), run.variables)
+        failed = False
+        try:
+            again.call()
+        except Exit:
+            pass
+        except SacError:
+            failed = True
+        if not (failed if passed is None else recorder.reached):
+            raise refused("E0737", "run again, the input does not come to this place", name, "", OTHERWISE)
+        origin = recorder.origin(found[1], again.evaluator, self._at + 1)
+        given = next((n for n, v in run.variables.items() if any(same(x, origin.given) for x in v.values)), None)
+        if origin.site is None and given is not None:
+            return self.why(given, index)
+        return self._explained(name, index, origin)
 
     def why(self, name: str, index: tuple[int, ...]) -> list[str]:
         """What made an element of a named value. Raises `SacError`."""
@@ -332,7 +343,8 @@ class Debugging:
             "update": f"{element} was set in {place}",
             "statement": f"{element} was made by a statement, in {place}",
         }[origin.kind]
-        return [what, _excerpt(span), *(f"    {self._value(*one)}" for one in origin.variables)]
+        variables = [f"    {self._value(*one)}" for one in origin.variables]
+        return [what, _excerpt(span, self.engine.page.columns), *variables]
 
 
 def _same(now: Any, then: Any, index: tuple[int, ...]) -> bool:
@@ -376,13 +388,24 @@ def _position(span: Span) -> str:
     return f"at {span.source.name.strip('<>')}:{span.line}"
 
 
-def _excerpt(span: Span) -> str:
-    """The lines of a statement, with their numbers."""
-    first, count = span.line, span.text.count("\n") + 1
-    lines = [f"{first + i:>5} | {span.source.line(first + i)}" for i in range(min(count, SHOWN))]
-    if count == 1 and span.text != span.source.line(first).strip().rstrip(";"):
-        lines.append(f"      | {' ' * (span.column - 1)}{'^' * max(len(span.text), 1)}")
+def _excerpt(span: Span, columns: int) -> str:
+    """The lines of a statement, with their numbers; of a line that is wider than the page, the part with the
+    statement."""
+    first, count, room = span.line, span.text.count("\n") + 1, max(columns - MARGIN, 20)
+    whole = [span.source.line(first + i) for i in range(min(count, SHOWN))]
+    left = 0 if len(whole[0]) <= room or count > 1 else max(0, min(span.column - 5, len(whole[0]) - room))
+    lines = [f"{first + i:>5} | {_clipped(line, left, room)}" for i, line in enumerate(whole)]
+    if count == 1 and span.text != whole[0].strip().rstrip(";"):
+        at = span.column - 1 - left
+        lines.append(f"      | {' ' * at}{'^' * max(min(len(span.text), room - at), 1)}")
     return "\n".join([*lines, *(["    .. |"] if count > SHOWN else [])])
+
+
+def _clipped(line: str, left: int, room: int) -> str:
+    """So much of a line, from a column on."""
+    shown = line[left : left + room]
+    shown = f"...{shown[3:]}" if left else shown
+    return f"{shown[:-3]}..." if len(line) > left + room else shown
 
 
 def debugging_of(engine: Engine) -> Debugging:

@@ -379,7 +379,7 @@ class Engine:
 
     def _run(self, node: ast.Expr | ast.Stmt) -> tuple[tuple[Variable, ...], dict[str, Variable]]:
         """The values of an expression, and the names that an expression or statement sets."""
-        if self.debugging is not None and self.debugging.breakpoints:
+        if self.debugging is not None and self.debugging.breakpoints and not self.debugging.stands_still:
             return self.debugging.run(node)
         entered = self._entered(node)
         try:

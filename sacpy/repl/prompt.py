@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sacpy.base.terminal import has_color, has_escapes, is_terminal
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from sacpy.workspace import Workspace
 
 INTERRUPTED = "E0702"
+LOOK = ":locals shows the variables there: the input runs again for that, interpreted"
 OWN_SCREEN = ("edit", "sh")  # commands that hand the terminal over to another program
 First = Callable[["Engine"], "Outcome"]
 
@@ -60,6 +61,7 @@ class Talker:
     engine: Engine
     progress: Progress
     debug: bool
+    told: set[str] = field(default_factory=set)  # what is said once in a session
 
     def take(self, text: str, remarks: bool) -> Outcome:
         """Obeys a text part by part up to the first that fails, and says what there is to say; `remarks`: also about
@@ -79,7 +81,17 @@ class Talker:
     def _input(self, text: str, name: str, remarks: bool) -> Outcome:
         with self.progress.watching():
             outcome = self.engine.enter(text, name)
-        return self._said(outcome, remarks)
+        self._said(outcome, remarks)
+        if remarks and outcome.failed and LOOK not in self.told and self._kept_nothing(outcome):
+            self.told.add(LOOK)
+            self.engine.world.stdout.write(f"{self.engine.page.faint(LOOK)}\n".encode())
+            self.engine.world.flush()
+        return outcome
+
+    def _kept_nothing(self, outcome: Outcome) -> bool:
+        """Whether an input has failed within functions, of which some may be compiled."""
+        engine, within = self.engine, len(outcome.diagnostics[-1].stack) > 1
+        return within and engine.failed is not None and engine.workspace.target != "interp"
 
     def _command(self, text: str, remarks: bool) -> Outcome:
         from sacpy.repl.commands import cut, obey

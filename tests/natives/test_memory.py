@@ -4,6 +4,7 @@ each is watched while it works on large arguments."""
 from __future__ import annotations
 
 import io
+import re
 import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -220,7 +221,11 @@ def world() -> World:
     return World(io.BytesIO(TEXTS[5]), null, null, processes=False, output_limit=MOST_WRITTEN)
 
 
-@pytest.mark.parametrize("name", sorted(natives.TABLE))
+# which is made for each type of elements by one function: of them two are tried
+FAMILIES = re.compile(r"(NPY|NPZ|Raw)::(read|map)[A-Z]\w+?(Byte|Short|Int|Long|Ubyte|Ushort|Uint|Ulong|Float)/\d")
+
+
+@pytest.mark.parametrize("name", sorted(name for name in natives.TABLE if not FAMILIES.fullmatch(name)))
 def test_a_native_asks_for_room(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if name in NO_MEMORY:
         pytest.skip(NO_MEMORY[name])

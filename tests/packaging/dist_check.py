@@ -1,6 +1,7 @@
 """Builds the wheels and the sdist, installs each in a clean virtual environment, and uses what is there.
 
-`make dist-check` runs it; it needs a package index for the dependencies, and takes some minutes.
+`make dist-check` runs it; it needs a package index for the dependencies, and takes some minutes. With `--quick` it is
+the wheel for this machine only.
 """
 
 from __future__ import annotations
@@ -16,6 +17,10 @@ import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+from tests.docs.conversations import follow  # noqa: E402
+
 PROGRAM = (
     'use StdIO: all;\nuse Array: all;\nint main() { print(iota(3) + 1); printf("%d\\n", sum(iota(5))); return 7; }\n'
 )
@@ -37,6 +42,12 @@ def main() -> None:
         tools = _environment(folder / "tools")
         _run(tools, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "build", "twine")
         dist = folder / "dist"
+        if "--quick" in sys.argv:
+            _run(tools, "-m", "build", "--wheel", "--outdir", str(dist), str(ROOT))
+            (package,) = dist.iterdir()
+            _try(folder / "try", package)
+            _ten_minutes(folder / "try", package)
+            return
         _run(tools, "-m", "build", "--outdir", str(dist), str(ROOT))
         _run(tools, "-m", "build", "--wheel", "--outdir", str(dist), str(ROOT), SAC_LANG_PURE="1")
         _run(tools, "-m", "twine", "check", "--strict", *map(str, dist.iterdir()))
@@ -48,6 +59,8 @@ def main() -> None:
         for number, package in enumerate(packages):
             _try(folder / f"try{number}", package)
             print(f"{package.name}: installs and runs", flush=True)
+            if package.suffix == ".whl" and ("manylinux" in package.name) == HERE:
+                _ten_minutes(folder / f"try{number}", package)
         _beside_the_other(folder, folder / "try0", packages[0])
 
 
@@ -120,6 +133,16 @@ def _try(folder: Path, package: Path) -> None:
         )
         == "True\n"
     )
+
+
+def _ten_minutes(place: Path, package: Path) -> None:
+    """A reader follows docs/ten-minutes.md with the package that has been installed there."""
+    kept = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "SAC_LANG_PURE")}
+    work = place / "ten minutes"
+    work.mkdir()
+    path = f"{place / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    count = follow(work, kept | {"PATH": path, "SACPY_CACHE_DIR": str(place / "new cache")})
+    print(f"{package.name}: {count} commands of the ten minutes print what they should", flush=True)
 
 
 def _run(python: Path, *arguments: str, **environment: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,8 @@ class Client:
         self.process = subprocess.Popen(
             [sys.executable, "-m", "sacpy", "dap"], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
+        self.timer = threading.Timer(60, self.process.kill)  # what waits for something that does not come, fails
+        self.timer.start()
         self.count = 0
         self.events: list[dict[str, Any]] = []
 
@@ -87,6 +90,7 @@ class Client:
 def client() -> Iterator[Client]:
     made = Client()
     yield made
+    made.timer.cancel()
     made.process.kill()
     made.process.wait()
 
@@ -125,7 +129,13 @@ def test_a_session(client: Client, tmp_path: Path) -> None:
     assert (found["result"], found["type"]) == ("int[3] [2, 3, 4]", "int[3]")
     rows = client.body("variables", variablesReference=found["variablesReference"])["variables"]
     assert [(r["name"], r["value"]) for r in rows] == [("[0]", "int 2"), ("[1]", "int 3"), ("[2]", "int 4")]
-    assert client.ask("evaluate", expression="zz")["message"] == "zz is no variable here"
+    assert client.body("evaluate", expression="sum(b) * 2 + argc()", frameId=frame["id"])["result"] == "int 19"
+    assert client.body("evaluate", expression="g(b, 1)[[2]]")["result"] == "int 5"
+    assert client.ask("evaluate", expression="zz")["message"] == "zz is not defined"
+    assert client.ask("evaluate", expression="b + [1, 2]")["success"] is False
+    why = client.body("evaluate", expression="why b[1]", context="repl")["result"]
+    assert why.startswith("b[1] was made by a statement, in g at p.sac:7: v + k\n  v = int[3] [0, 1, 2]\n  k = int 2")
+    assert "has the shape [3]" in client.ask("evaluate", expression="why b[3]")["message"]
     client.body("continue", threadId=1)
     assert client.event("output") == {"category": "stdout", "output": "9\n"}
     assert client.event("exited") == {"exitCode": 3}
@@ -138,11 +148,13 @@ def test_an_error_stops_the_program_where_it_is(client: Client, tmp_path: Path) 
     launched(client, tmp_path, args=["1", "2", "3"])
     client.body("configurationDone")
     stopped = client.event("stopped")
+    assert client.body("exceptionInfo", threadId=1)["exceptionId"] == "E0601"
     assert (stopped["reason"], stopped["description"]) == ("exception", "E0601")
     assert stopped["text"] == "index [4] is out of range for the shape [3]"
     (frame,) = client.body("stackTrace", threadId=1)["stackFrames"]
     assert frame["line"] == 16
     assert client.variables(frame["id"])["b"] == "int[3] [2, 3, 4]"
+    assert "in g at p.sac:7" in client.body("evaluate", expression="why b[0]")["result"]
     client.body("continue", threadId=1)
     assert client.event("exited") == {"exitCode": 1}
 
@@ -153,6 +165,9 @@ def test_programs_with_mistakes_and_unknown_requests_are_refused(client: Client,
     assert "error[E0305]" in client.ask("launch", program=str(tmp_path / "p.sac"))["message"]
     assert client.ask("fly")["message"] == "sacpy dap does not know the request fly"
     assert client.ask("next")["message"] == "the program does not stand still"
+    assert client.ask("evaluate", expression="1")["message"] == "the program does not stand still"
+    assert client.ask("setBreakpoints")["success"] is False  # without its arguments; and the session goes on
+    assert client.ask("threads")["success"]
 
 
 def test_a_program_that_never_ends_can_be_paused_and_ended(client: Client, tmp_path: Path) -> None:
@@ -163,3 +178,55 @@ def test_a_program_that_never_ends_can_be_paused_and_ended(client: Client, tmp_p
     client.body("continue", threadId=1)
     client.body("disconnect")
     assert client.process.wait(10) == 0
+
+
+ROUNDS = """use Array: all;
+int rounds(int n)
+{
+  s = 0;
+  for (i = 0; i < n; i++) {
+    s = s + i * i;
+  }
+  return s;
+}
+int main() { a = rounds(4); b = rounds(9); return a + b; }
+"""
+
+
+def test_conditions_counts_and_messages_of_breakpoints(client: Client, tmp_path: Path) -> None:
+    path = launched(client, tmp_path, ROUNDS)
+    points = [
+        {"line": 6, "condition": "i == 2 && n > 4"},
+        {"line": 8, "logMessage": "s is {s}, and {nosuch} {s * 2}"},
+        {"line": 4, "hitCondition": "often"},
+    ]
+    found = client.body("setBreakpoints", source={"path": path}, breakpoints=points)["breakpoints"]
+    assert [b["verified"] for b in found] == [True, True, False]
+    client.body("setFunctionBreakpoints", breakpoints=[{"name": "rounds", "hitCondition": ">= 2"}])
+    client.body("configurationDone")
+    assert "interpreted" in client.event("output")["output"]
+    assert client.event("output")["output"] == (
+        "s is int 14, and {nosuch: nosuch is not defined} int 28\n"
+    )  # the first call has gone by
+    client.event("stopped")
+    assert client.variables(1 + 1)["n"] == "int 9"
+    client.body("continue", threadId=1)
+    assert client.event("stopped")["reason"] == "breakpoint"
+    assert client.variables(1 + 1)["i"] == "int 2"
+    client.body("setBreakpoints", source={"path": path}, breakpoints=[{"line": 6, "condition": "i + 1"}])
+    client.body("continue", threadId=1)
+    assert "is no condition" in client.event("output")["output"]
+    client.event("stopped")
+    client.body("setBreakpoints", source={"path": path}, breakpoints=[])
+    client.body("continue", threadId=1)
+    assert client.event("exited") == {"exitCode": 14 + 204}
+
+
+def test_main_takes_the_words_of_a_launch(client: Client, tmp_path: Path) -> None:
+    text = "int main(int[.] v, int k)\n{\n  return v[k];\n}\n"
+    launched(client, tmp_path, text, args=["[5, 6]", "1"], stopOnEntry=True)
+    client.body("configurationDone")
+    assert client.event("stopped")["reason"] == "entry"
+    assert client.variables(1) == {"v": "int[2] [5, 6]", "k": "int 1"}
+    client.body("continue", threadId=1)
+    assert client.event("exited") == {"exitCode": 6}

@@ -169,6 +169,51 @@ def test_what_has_no_origin_to_tell(engine: Engine) -> None:
     assert said(engine, ":why a + 1") == ["E0739: :why wants a named value, or an element of one"]
 
 
+def test_expressions_where_a_run_stands(engine: Engine) -> None:
+    said(engine, "f(iota(2))")
+    assert said(engine, ":here y[1] * k") == ["int 6"]
+    assert said(engine, ":here s(y + c) + n") == ["int 13"]
+    assert said(engine, ":up", ":here v") == ["int[2] [0, 1]"]
+    assert said(engine, ":here y") == ["E0305: y is not defined"]
+    assert said(engine, ":down", ":here y[9]")[0].startswith("E0506: the index [9] is outside of int[2]")
+    assert said(engine, ":here y") == ["int[2] [2, 3]"]
+
+
+def test_inputs_leave_a_run_that_stands_still_alone(engine: Engine) -> None:
+    said(engine, ":break g", "q = 5", "f(iota(q))", ":next")
+    assert said(engine, "q = 7", "q + 1") == ["int 8"]
+    assert said(engine, "f(iota(3))[0]") == ["int 100"]  # breakpoints wait until the run has gone on
+    assert said(engine, ":here n") == ["int 5"]
+    assert said(engine, ":continue") == ["int[5] [100, 15, 19, 23, 27]"]
+
+
+def test_conditions_of_breakpoints(engine: Engine) -> None:
+    assert said(engine, ":break g if n == 3", ":break") == ["g if n == 3"]
+    assert said(engine, "f(iota(4))") == ["int[4] [100, 15, 19, 23]"]
+    assert said(engine, "f(iota(3))")[0] == "breakpoint: g at input 1:2"
+    said(engine, ":continue", ":break g", ":break input 1:15 if t > 0 && i == 3", "s(iota(5))")
+    assert said(engine, ":locals") == ["v  int[5] [0, 1, 2, 3, 4]", "n  int 5", "t  int 3", "i  int 3"]
+    said(engine, ":continue", ":break input 1:15 if v")
+    assert said(engine, "s(iota(2))")[0] == "breakpoint: the condition v: v is no condition: it is not one bool"
+    said(engine, ":continue", ":continue", ":continue", ":break input 1:15")
+    assert said(engine, ":break") == ["no breakpoints"]
+
+
+def test_where_a_variable_of_a_frame_came_from(engine: Engine) -> None:
+    said(engine, "a = iota(2) + 1", "f(a)")
+    assert said(engine, ":locals", ":why y[1]")[:2] == [
+        "y[1] was made by a statement, in g at input 1:2", "    2 |   y = v + k;"
+    ]  # fmt: skip
+    assert said(engine, ":why v[0]")[0] == "a[0] was made by a statement, in the input at input 2:1"
+    said(engine, ":break input 1:10", "f(iota(4))")
+    assert said(engine, ":why w[0]")[0] == "w[0] was set in f at input 1:9"
+    assert said(engine, ":why w[3]")[0] == "w[3] was made by a cell of a with-loop, in g at input 1:5"
+    assert said(engine, ":why w[4]") == ["E0739: w has the shape [4], and an element the index of one"]
+    assert said(engine, ":why a[1]")[0] == "a[1] was made by a statement, in the input at input 2:1"
+    said(engine, ":continue", ":break input 1:15 if i == 3", "s(a * 2 + iota(2))", "s(iota(5))")
+    assert said(engine, ":why t")[:2] == ["t was made by a statement, in s at input 1:15", "   15 |     t += v[i];"]
+
+
 def test_nothing_of_it_is_in_code_that_nobody_traces() -> None:
     program, _ = Workspace().load_text(f"use Array: all; {TEXT} int main() {{ return 0; }}")
     text = Evaluator(program).source("_MAIN::g/0")

@@ -33,6 +33,8 @@ def binfopen(world: World, name: bytes, flags: int) -> tuple[int, Stream]:
     access = flags & (os.O_WRONLY | os.O_RDWR)
     mode = "r+b" if access == os.O_RDWR else "wb" if access == os.O_WRONLY else "rb"
     try:
+        if access or flags & os.O_TRUNC:
+            world.before_writing(name, keep=not flags & os.O_TRUNC)
         raw = cast(RawFile, open(os.open(name, flags, 0o600), mode, buffering=0))  # noqa: SIM115
     except OSError as error:
         return failed(error, name)

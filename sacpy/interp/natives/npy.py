@@ -2,68 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import chain
-from typing import Any, BinaryIO
+from math import prod
+from typing import Any
 
 import numpy as np
 
 from sacpy.interp import memory
 from sacpy.interp.errors import Fault
 from sacpy.interp.natives import native
+from sacpy.interp.natives.datafiles import NUMBERS, Mapped, of_type, read_all, write
 from sacpy.interp.natives.tables import Wrong, npy_head, numbers
-from sacpy.interp.values import DTYPES, dtype_of, shape_of
+from sacpy.interp.values import dtype_of, shape_of
 from sacpy.interp.world import World, shown
 
 _CELL = 240  # bytes that a number or name of a row takes while the row is written
-_BASE = {dtype: base for base, dtype in reversed(DTYPES.items())}
-
-
-def read_all(world: World, path: bytes) -> bytes:
-    """What a file holds. Raises `Fault` where that is not allowed, or the file cannot be read."""
-    world.allow_files(f"open {shown(path)}")
-    try:
-        with open(path, "rb") as file:
-            return file.read()
-    except OSError as error:
-        raise _unusable("read", path, error) from None
-
-
-def _write(world: World, path: bytes, write: Callable[[BinaryIO], object]) -> None:
-    """Has a file written. Raises `Fault` where that is not allowed, or cannot be."""
-    world.allow_files(f"open {shown(path)}")
-    try:
-        with open(path, "wb") as file:
-            write(file)
-    except OSError as error:
-        raise _unusable("write", path, error) from None
-
-
-def _unusable(what: str, path: bytes, error: OSError) -> Fault:
-    return Fault(
-        "E0664", f"cannot {what} {shown(path)}: {error.strerror}", help="check the file's name and its permissions"
-    )
+HEAD = 1 << 16  # bytes in which the head of a .npy file lies
 
 
 def array_of(data: bytes, name: str) -> np.ndarray[Any, Any]:
     """The array in the bytes of a .npy file. Raises `Fault`."""
-    try:
-        dtype, shape, order, at = npy_head(data)
-        kind = np.dtype(dtype)
-        if kind.kind not in "biuf" or kind.itemsize > 8 or kind == np.float16:
-            raise Wrong(f"its elements are of type {kind}, which SaC does not have")
-        memory.check(shape, kind.itemsize)
-        count = int(np.prod(shape, dtype=object))
-        if len(data) - at < count * kind.itemsize:
-            raise Wrong(f"it ends after {len(data) - at} of {count * kind.itemsize} bytes of elements")
-        flat = np.frombuffer(data, kind, count, at)
-    except (Wrong, TypeError) as wrong:
-        raise Fault("E0665", f"{name} is no .npy file that can be read: {wrong}", help=_WRITTEN) from None
+    kind, shape, order, at = head_of(data, name)
+    memory.check(shape, kind.itemsize)
+    count = int(np.prod(shape, dtype=object))
+    if len(data) - at < count * kind.itemsize:
+        raise no_npy(name, _short(len(data) - at, count * kind.itemsize))
+    flat = np.frombuffer(data, kind, count, at)
     array = flat.reshape(shape, order="F" if order else "C").astype(kind.newbyteorder("="))
     return np.ascontiguousarray(array).reshape(shape)
-
-
-_WRITTEN = "write it with numpy.save of numbers or bools, or with writeNPY"
 
 
 def table_of(data: bytes, name: str) -> np.ndarray[Any, Any]:
@@ -79,38 +45,61 @@ def table_of(data: bytes, name: str) -> np.ndarray[Any, Any]:
     return np.array(found, np.float64).reshape(rows, columns)
 
 
-def base_of(array: np.ndarray[Any, Any]) -> str:
-    """The base type of an array's elements: int for 32 bits, long for 64."""
-    return {"int64": "long", "uint64": "ulong", "uint8": "ubyte"}.get(array.dtype.name) or _BASE[array.dtype]
+def head_of(data: bytes, name: str) -> tuple[np.dtype[Any], tuple[int, ...], bool, int]:
+    """Type, shape, order and begin of the elements of a .npy file, from its first bytes. Raises `Fault`."""
+    try:
+        dtype, shape, order, at = npy_head(data)
+        kind = np.dtype(dtype)
+        if kind.kind not in "biuf" or kind.itemsize > 8 or kind == np.float16:
+            raise Wrong(f"its elements are of type {kind}, which SaC does not have")
+    except (Wrong, TypeError) as wrong:
+        raise no_npy(name, wrong) from None
+    return kind, shape, order, at
 
 
-def _typed(world: World, path: bytes, base: str) -> Any:
-    array = array_of(read_all(world, path), shown(path))
-    wanted = dtype_of(base)
-    if array.dtype != wanted:
-        raise Fault(
-            "E0667",
-            f"{shown(path)} has elements of type {base_of(array)}, not {base}",
-            help=f"readNPY{base_of(array).capitalize()} reads it",
-        )
-    return array if array.shape else array.item()
+def no_npy(name: str, why: Exception) -> Fault:
+    """Something is no .npy file."""
+    help = "write it with numpy.save of numbers or bools, or with writeNPY"
+    return Fault("E0665", f"{name} is no .npy file that can be read: {why}", help=help)
 
 
-def _register(name: str, base: str) -> None:
-    @native(f"NPY::{name}/1")
+def mapped(world: World, path: bytes) -> np.ndarray[Any, Any]:
+    """The array in a .npy file, in the file's own pages; one that lies there in another order is read. Raises
+    `Fault`."""
+    file = Mapped(world, path)
+    kind, shape, order, at = head_of(file.head(HEAD), shown(path))
+    if (order and len(shape) > 1) or not kind.isnative:
+        return array_of(read_all(world, path), shown(path))
+    if file.size - at < prod(shape) * kind.itemsize:
+        raise no_npy(shown(path), _short(file.size - at, prod(shape) * kind.itemsize))
+    return file.array(kind, shape, at)
+
+
+def _short(there: int, wanted: int) -> Wrong:
+    return Wrong(f"it ends after {there} of {wanted} bytes of elements")
+
+
+def _register(base: str) -> None:
+    @native(f"NPY::readNPY{base.capitalize()}/1")
     def read(world: World, path: bytes) -> Any:
-        return _typed(world, path, base)
+        return of_type(array_of(read_all(world, path), shown(path)), base, shown(path), "readNPY")
+
+    if base in NUMBERS:
+
+        @native(f"NPY::mapNPY{base.capitalize()}/1")
+        def map(world: World, path: bytes) -> Any:
+            return of_type(mapped(world, path), base, shown(path), "mapNPY")
 
 
-for _base in ("bool", "byte", "short", "int", "long", "ubyte", "ushort", "uint", "ulong", "float", "double"):
-    _register(f"readNPY{_base.capitalize()}", _base)
+for _base in ("bool", *NUMBERS):
+    _register(_base)
 
 
 @native("NPY::writeNPY/2", wants_bases=True)
 def write_npy(world: World, path: bytes, array: Any, *, bases: tuple[str, ...]) -> None:
     kind = dtype_of(bases[1])
     memory.check(shape_of(array), 2 * kind.itemsize)  # perhaps in another type, and in the order of a file
-    _write(world, path, lambda file: np.save(file, np.asarray(array, kind), allow_pickle=False))
+    write(world, path, lambda file: np.save(file, np.asarray(array, kind), allow_pickle=False))
 
 
 @native("CSV::readCSV/1")
@@ -154,7 +143,7 @@ def _write_rows(world: World, path: bytes, head: bytes, table: np.ndarray[Any, A
     """Writes a table, a row at a time."""
     memory.room(table.shape[1] * _CELL)
     lines = (f"{','.join(_number(x, base) for x in row.tolist())}\n".encode() for row in table)
-    _write(world, path, lambda file: file.writelines(chain((head,), lines)))
+    write(world, path, lambda file: file.writelines(chain((head,), lines)))
 
 
 def _number(value: Any, base: str) -> str:
@@ -168,4 +157,4 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"' if any(c in name for c in ',;"\t\n') else name
 
 
-__all__ = ["array_of", "base_of", "read_all", "table_of"]
+__all__ = ["array_of", "head_of", "mapped", "no_npy", "table_of"]

@@ -42,7 +42,7 @@ def _path(name: bytes) -> Path:
     return Path(os.fsdecode(name))
 
 
-def _write_png(name: bytes, picture: Array) -> None:
+def _write_png(world: World, name: bytes, picture: Array) -> None:
     if not picture.size:
         raise Fault(
             "E0662",
@@ -51,6 +51,7 @@ def _write_png(name: bytes, picture: Array) -> None:
         )
     path = _path(name)
     data = png.encode(eight_bits(picture))
+    world.before_writing(name)
     path.write_bytes(data)
 
 
@@ -58,7 +59,7 @@ def _write_png(name: bytes, picture: Array) -> None:
 def write_png(world: World, name: bytes, picture: Array) -> int:
     world.allow_files(f"write {shown(name)}")
     try:
-        _write_png(name, picture)
+        _write_png(world, name, picture)
     except OSError as error:
         return failed(error, name)[0]
     return NO_ERROR
@@ -263,7 +264,7 @@ def _show(world: World, display: Display) -> None:
     name = os.path.join(chosen, f"display-{display.number}.png")
     world.allow_files(f"show a picture in {name}")
     try:
-        _write_png(os.fsencode(name), display.picture)
+        _write_png(world, os.fsencode(name), display.picture)
     except OSError as error:
         raise Fault(
             "E0660",

@@ -8,6 +8,7 @@ conditionals, carried variables) live in slots.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 
 from sacpy.jit.analysis.scans import scan_of
 from sacpy.jit.analysis.straight import is_row_of, is_straight, makes_array
@@ -139,7 +140,8 @@ class Lowering(Writer):
             case WithLoop():
                 from sacpy.jit.host.withloops import WithLoops
 
-                WithLoops(self, rhs, dying, into).run(targets)
+                with nullcontext() if self.unit.watch is None else self.unit.watch.around(self, rhs):
+                    WithLoops(self, rhs, dying, into).run(targets)
 
     # ---- scalars and arrays
 

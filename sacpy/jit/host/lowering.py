@@ -10,6 +10,8 @@ reference, which the caller gets.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from sacpy.jit.analysis.indices import Facts
 from sacpy.jit.host import layout
 from sacpy.jit.host.functions import Lowering
@@ -21,13 +23,16 @@ from sacpy.jit.llvm.legal import LLVM_TYPES, Code, Module
 from sacpy.jit.options import Options
 from sacpy.lang.types import SIGNED
 
+if TYPE_CHECKING:
+    from sacpy.jit.host.watched import Watch
+
 Extents = dict[int, tuple[int | tuple[None, int], ...]]
 
 
-def lower(unit: Unit, options: Options) -> str:
-    """The LLVM IR of a unit. The same for any number of threads."""
+def lower(unit: Unit, options: Options, watch: Watch | None = None) -> str:
+    """The LLVM IR of a unit. The same for any number of threads. `watch`: it is to count what its with-loops take."""
     module = Module()
-    context = UnitContext(module, options, {f.name: f for f in unit.functions}, recursive(unit))
+    context = UnitContext(module, options, {f.name: f for f in unit.functions}, recursive(unit), watch=watch)
     found = takes(unit, bool(context.recursive))
     for function in unit.functions:
         taken = found if function is unit.root and not context.recursive else None

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sacpy.jit.analysis.indices import Facts
 from sacpy.jit.host import layout
@@ -35,6 +35,9 @@ from sacpy.jit.llvm.scalars import Style
 from sacpy.jit.options import Options
 from sacpy.nodes import Record, field, replace
 
+if TYPE_CHECKING:
+    from sacpy.jit.host.watched import Watch
+
 
 class Inside(Record):
     """The function that is being written. `taken`: which of its parameters it may take over, if it is the root of a
@@ -54,6 +57,7 @@ class UnitContext(Record):
     recursive: frozenset[str]
     sites: dict[int, int] = field(default_factory=dict)
     uses: Uses = field(default_factory=Uses)
+    watch: Watch | None = None  # what counts what with-loops take
 
     @property
     def style(self) -> Style:
