@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from time import perf_counter, thread_time
+from time import perf_counter
 
+from sacpy.base.clocks import thread_time
 from sacpy.base.collection import without_collection
 from sacpy.interp.evaluator import Evaluator
 from sacpy.interp.limits import Watchdog
