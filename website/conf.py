@@ -24,7 +24,6 @@ html_theme = "furo"
 html_title = f"sacpy {__version__}"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
-html_js_files = [("play.js", {"defer": "defer"})]
 html_copy_source = False
 html_show_sphinx = False
 html_show_copyright = False

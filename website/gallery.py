@@ -16,63 +16,13 @@ from pathlib import Path
 
 from website.navigation import ROOT
 
-CELLS: dict[str, tuple[str, str]] = {
-    "mandelbrot": (
-        "How many steps a point takes to leave the circle of radius two.",
-        "times = mandelbrot(300, 420, [-1.25, -2.25], [1.25, 0.75]);\n:img greys(times)",
-    ),
-    "raytracer": (
-        "Balls that mirror one another, on a chequered floor: structs of arrays of structs, and recursion.",
-        "red = Surface{[0.9, 0.2, 0.1], 0.2};\nsteel = Surface{.colour = [0.7, 0.7, 0.8], .mirror = 0.7};\n"
-        "balls = [Ball{vector(-1.2, 1.0, 0.5), 1.0, red}, Ball{vector(1.1, 0.8, -0.3), 0.8, steel},\n"
-        "         Ball{vector(0.1, 0.3, -1.6), 0.3, red}];\n"
-        ":img render(balls, unit(vector(1.0, 1.6, -1.2)))",
-    ),
-    "heat": (
-        "The temperature of a plate at rest, with a warm rim.",
-        "steps, t = steady(plate(N), EPS);\n:plot heat t",
-    ),
-    "reaction_diffusion": (
-        "Spots that grow and divide, after Gray and Scott: an array of structs whose fields are grids.",
-        "mix = start(SIZE);\nfor (step = 0; step < STEPS; step++) { mix = react(mix); }\n:plot heat mix.v",
-    ),
-    "shallow_water": (
-        "A heap of water that has run apart, and come back from the walls.",
-        "w = walls(with { ([8,10] <= iv < [16,18]) : Water{.depth = 2.0}; } : genarray([SIZE,SIZE], Water{.depth = 1.0}));\n"
-        "for (t = 0; t < STEPS; t++) { w = step(w); }\n:plot heat w.depth",
-    ),
-    "wave": (
-        "A membrane on which something has fallen; the same function swings strings and rooms.",
-        "drop = with { ([5,9] <= iv < [8,12]) : 1.0; } : genarray([20,48], 0.0);\n:plot heat swing(drop, 0.4, 22)",
-    ),
-    "edges": (
-        "Edges of a picture, by Gauss and Sobel: a filter for arrays of any rank.",
-        "edge = slope(blur(scene(), RADIUS, SIGMA));\n:img edge",
-    ),
-    "fft": (
-        "A signal, and the frequencies in it.",
-        "signal = { [k] -> 0.5 + 2.0 * cos(2.0 * PI * 3.0 * tod(k) / tod(N)) + sin(2.0 * PI * 10.0 * tod(k) / tod(N)) | [k] < [N] };\n"
-        "spectrum = fft({ [k] -> toc(signal[k], 0.0) | [k] < [N] });\n"
-        ":plot signal\n:plot { [k] -> norm(spectrum[k]) | [k] < [N / 2] }",
-    ),
-    "kmeans": (
-        "Points of the plane, put into clusters by Lloyd's algorithm.",
-        "points = cloud(POINTS, [[0.0, 0.0], [3.0, 0.5], [1.0, 2.5]], 7ui);\n"
-        "labels, centres, rounds = kmeans(points, { [c] -> points[3 * c] | [c] < [CLUSTERS] });\n"
-        ":plot scatter points[.,1] over points[.,0]",
-    ),
-    "nbody": (
-        "Three bodies on a figure of eight: where the first of them has been in one period.",
-        "bodies = figureOfEight();\ntrack = genarray([STEPS, 2], 0.0);\n"
-        "for (step = 0; step < STEPS; step++) {\n  track[step] = bodies.pos[0];\n"
-        "  bodies = advance(bodies, PERIOD / tod(STEPS));\n}\n:plot scatter track[.,1] over track[.,0]",
-    ),
-    "smoothing": (
-        "Noise, and what smoothing leaves of it.",
-        "noise = { [i] -> tod(i * i * 7919 % 101) / 50.0 - 1.0 | [i] < [N] };\n"
-        "v = { [i] -> sin(tod(i) / 12.0) + 0.4 * noise[i] | [i] < [N] };\n:plot v, smoothed(v, 0.4)",
-    ),
-}  # fmt: skip
+CELLS = Path(__file__).parent / "cells"
+"""A file for each program, NUMBER-NAME.sac: a line that says what is to be seen, then what is entered."""
+
+
+def names() -> list[str]:
+    """The programs in the gallery."""
+    return [file.stem.partition("-")[2] for file in sorted(CELLS.glob("*.sac"))]
 
 
 @dataclass(frozen=True)
@@ -89,16 +39,18 @@ def pictured(name: str) -> Pictured:
     """Runs a program's functions, and gives the pictures. Raises `RuntimeError` with sacpy's message."""
     from sacpy.interp.world import World
     from sacpy.notebook.cells import Cells, report
+    from sacpy.notebook.display import Bundle
     from sacpy.repl.engine import Engine
     from sacpy.workspace import Workspace
 
-    about, cell = CELLS[name]
+    (file,) = CELLS.glob(f"*-{name}.sac")
+    about, _, cell = file.read_text("utf-8").removeprefix("// ").rstrip().partition("\n")
     found: list[dict[str, str]] = []
-    cells = Cells(
-        Engine(Workspace(), World.captured()),
-        lambda data: found.append(dict(data)),
-        lambda data: found.append(dict(data)),
-    )
+
+    def keep(data: Bundle) -> None:
+        found.append(dict(data))
+
+    cells = Cells(Engine(Workspace(), World.captured()), keep, keep)
     outcome = cells.run(_text(name, cell), name)
     if outcome.failed:
         raise RuntimeError(f"the gallery's {name}:\n{report(outcome, color=False)}")
@@ -114,11 +66,11 @@ def page(folder: Path) -> str:
 def _lines(folder: Path) -> Iterator[str]:
     yield "# Gallery\n"
     yield (
-        "Programs of the repository, and pictures of what they compute. The pictures are made with this page: below each\n"
+        "Programs of the repository, and pictures of what they compute, made with this page. Below each "
         "is what was entered at [the prompt](docs/repl.md) after `:load programs/NAME.sac`. "
         "[All programs](programs/README.md).\n"
     )
-    for name in CELLS:
+    for name in names():
         shown = pictured(name)
         yield f"## {name.replace('_', ' ')}\n\n{shown.about}\n"
         yield '<div class="pictures">\n'
@@ -126,10 +78,9 @@ def _lines(folder: Path) -> Iterator[str]:
             yield _picture(data, folder, f"{name}-{number}")
         yield "</div>\n"
         yield f"```sac\n{shown.cell}\n```\n"
-        yield (
-            f'<p><a class="play" href="playground/index.html{link(_text(name, shown.cell))}">Run it in the playground</a>'
-            f' · <a class="play" href="playground/index.html#e={name}">the program</a></p>\n'
-        )
+        page = "playground/index.html"
+        whole = f'<a class="play" href="{page}{link(_text(name, shown.cell))}">Run it in the playground</a>'
+        yield f'<p>{whole} · <a class="play" href="{page}#e={name}">the program</a></p>\n'
 
 
 def _picture(data: dict[str, str], folder: Path, name: str) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from website import gallery
 from website.navigation import GALLERY, HOME, LIBRARY, ROOT, SECTIONS, pages
+from website.runnable import runnable
 
 PICTURES = ("docs/**/*.svg", "docs/**/*.png", "docs/*.ipynb")
 
@@ -19,19 +20,17 @@ def stage(folder: Path) -> None:
     """Fills the folder with everything that the generator reads."""
     shutil.rmtree(folder, ignore_errors=True)
     for page in pages():
-        _write(folder / page, _marked((ROOT / page).read_text("utf-8")))
+        _write(folder / page, _marked(page, (ROOT / page).read_text("utf-8")))
     for pattern in PICTURES:
         for file in ROOT.glob(pattern):
             target = folder / file.relative_to(ROOT)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(file, target)
     library = folder / LIBRARY / "README.md"
-    modules = [
-        Path(page).stem for page in pages() if Path(page).parent == Path(LIBRARY) and page != f"{LIBRARY}/README.md"
-    ]
+    modules = [Path(page).stem for page in pages() if page.startswith(f"{LIBRARY}/") and not page.endswith("README.md")]
     _write(library, library.read_text("utf-8") + _contents("", modules, hidden=True))
     _write(folder / GALLERY, gallery.page(folder))
-    home = (ROOT / HOME).read_text("utf-8").replace("](../", "](")
+    home = _marked("index.md", (ROOT / HOME).read_text("utf-8").replace("](../", "]("))
     _write(folder / "index.md", home + "".join(_contents(name, section) for name, section in SECTIONS.items()))
 
 
@@ -63,8 +62,13 @@ SHORT = {
 }
 
 
-def _marked(text: str) -> str:
-    """Sessions of the prompt are called that, where a page has them in a fence without a name."""
+def _marked(page: str, text: str) -> str:
+    """A page with a link into the playground behind what can be run, and sessions at the prompt called that where a
+    fence has no name."""
+    playground = "../" * (len(Path(page).parts) - 1) + "playground/index.html"
+    for piece in reversed(list(runnable(page, text))):
+        link = f'<p class="play"><a href="{playground}{gallery.link(piece.text)}">▶ run</a></p>'
+        text = f"{text[: piece.end]}\n\n{link}\n{text[piece.end :]}"
     return re.sub(r"^```\n(?=>>> )", "```sac-session\n", text, flags=re.M)
 
 
