@@ -37,15 +37,18 @@ from sacpy.notebook.cells import COLUMNS, Cells
 from sacpy.notebook.display import PLAIN, PNG, Bundle, encoded
 from sacpy.notebook.streams import CLEARED
 from sacpy.repl.engine import Engine
+from sacpy.repl.parts import parts
 from sacpy.workspace import Workspace
 
 Event = dict[str, Any]
 Send = Callable[[Event], None]
 NAME = "playground.sac"
-OUTPUT = 4_000_000  # bytes of output in a run
+OUTPUT = 1_000_000  # bytes of output in a run
 PAUSE = 0.04  # seconds between two messages with output
 DEPTH = 5_000  # Python frames of nested calls, of which a browser's stack holds fewer than a process's
 COMMAND = re.compile(r"^[:?]\s*[A-Za-z]", re.M)
+_GAP = rb"(?:\s|#[^\n]*\n)+"
+PORTABLE = re.compile(rb"P[2356]" + 3 * (_GAP + rb"(\d{1,6})") + rb"\s")
 LARGEST = 16_000_000  # bytes of a file that is shown
 
 
@@ -150,16 +153,12 @@ def check(text: str, send: Send) -> None:
         if is_program(text):
             said = Workspace(target="interp").check_text(text, NAME)[1]
         else:
-            said = [d for d in parse_input(Source(NAME, text)).diagnostics if not _at_command(d, text)]
+            engine = Engine(Workspace(target="interp"), World.captured())
+            stretches = [p.text for p in parts(text, engine) if not p.command and not engine.well_formed(p.text)]
+            said = [d for stretch in stretches for d in parse_input(Source(NAME, stretch)).diagnostics]
     except SacError as error:
         said = error.diagnostics
     send({"type": "checked", "places": [_place(d, text) for d in said if d.span.source.text]})
-
-
-def _at_command(found: Diagnostic, text: str) -> bool:
-    """Whether it is about a line that is for the prompt, or about what the parser made of the lines behind it."""
-    lines = text.split("\n")[: found.span.line]
-    return any(line.lstrip().startswith((":", "?")) for line in lines)
 
 
 def _program(workspace: Workspace, world: World, text: str) -> tuple[int | None, Sequence[Diagnostic]]:
@@ -237,28 +236,21 @@ def _file(file: Path, name: str) -> Event:
 
 def portable(data: bytes) -> bytes | None:
     """The PNG file of a portable graymap or pixmap, as text or binary (P2, P3, P5, P6); None for anything else."""
-    if data[:2] not in (b"P2", b"P3", b"P5", b"P6"):
+    found = PORTABLE.match(data)
+    width, height, most = (int(found[number]) for number in (1, 2, 3)) if found else (0, 0, 0)
+    if found is None or not 0 < most < 1 << 16:
         return None
     try:
-        head: list[int] = []
-        at = 2
-        while len(head) < 3:
-            end = data.index(b"\n", at) if data[at : at + 1] == b"#" else at + 1
-            if data[at : at + 1].isdigit():
-                while data[end : end + 1].isdigit():
-                    end += 1
-                head.append(int(data[at:end]))
-            at = end
-        width, height, most = head
+        at = found.end()
         planes = 3 if data[:2] in (b"P3", b"P6") else 1
         count = width * height * planes
         if data[:2] in (b"P2", b"P3"):
             samples = np.array(data[at:].split()[:count], dtype=np.float64)
         else:
             kind = ">u2" if most > 255 else "u1"
-            samples = np.frombuffer(data[at + 1 :], kind, count).astype(np.float64)
+            samples = np.frombuffer(data[at:], kind, count).astype(np.float64)
         grid = np.rint(np.clip(samples / most, 0, 1) * 255).astype(np.uint8).reshape(height, width, planes)
         pixels: Picture = np.ascontiguousarray(np.broadcast_to(grid, (height, width, 3)))
         return encode(pixels)
-    except (ValueError, IndexError, ZeroDivisionError):
+    except ValueError:
         return None  # it only begins like one: shown as any other file
