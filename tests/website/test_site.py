@@ -141,7 +141,12 @@ def test_programs_and_cells_are_told_apart() -> None:
 
 
 def test_a_program() -> None:
-    text = 'use StdIO: all; use TermFile: all; int main() { n, x = scanf("%d"); printf("got %d\\n", x + 1); return 3; }'
+    text = """
+        use StdIO: all;
+        use TermFile: all;
+        use Array: all;
+        int main() { n, x = scanf("%d"); printf("got %d\\n", x + 1); return 3; }
+    """
     found = events(text, "41")
     assert said(found, "text") == "got 42\n" and found[-1]["status"] == 3
 
