@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import shutil
@@ -13,7 +14,6 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 from typing import Any
-from zipfile import ZipFile
 
 import pytest
 
@@ -91,8 +91,8 @@ def seen(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, An
 
 
 def test_the_first_result_comes_soon(seen: dict[str, Any]) -> None:
-    print(f"first result after {seen['first']:.0f} ms, then {seen['again']:.0f} ms")
-    assert min(seen["first"], seen["again"]) < SOON
+    print("first results after", ", ".join(f"{visit:.0f} ms" for visit in seen["first"]))
+    assert min(seen["first"]) < SOON  # of three: others use this machine, too
 
 
 def test_values_tables_and_plots(seen: dict[str, Any]) -> None:
@@ -147,8 +147,8 @@ def test_nothing_comes_from_elsewhere(seen: dict[str, Any]) -> None:
 
 
 def test_what_the_page_is_made_of(folder: Path) -> None:
-    with ZipFile(folder / "packages.zip") as packed:
-        names = packed.namelist()
+    data = gzip.decompress((folder / "packages.bin").read_bytes())
+    names = [name for name, _ in json.loads(data[: data.index(b"\n")])]
     assert {"play.pyc", "sacpy/stdlib/parsed.image", "sacpy/lang/parser.py"} <= set(names)
     assert not any("llvmlite" in name or name.endswith(".object") for name in names)
     assert not [n for n in names if n.endswith(".py") and not n.startswith(build.SOURCES)]

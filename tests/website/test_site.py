@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import subprocess
 import sys
 import zlib
@@ -13,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from sacpy.cli import main
 from tests.tools import ROOT
 from website import gallery, links
 from website.check import problems
@@ -100,6 +102,22 @@ def test_the_home_page_runs() -> None:
 @pytest.mark.parametrize("page", [HOME, *pages()])
 def test_what_pages_offer_runs(page: str) -> None:
     assert [p for p in map(wrong, runnable(page, (ROOT / page).read_text("utf-8"))) if p] == []
+
+
+def shown(page: str) -> str:
+    """The one piece of SaC on a page."""
+    (piece,) = re.findall(r"^```sac\n(.*?)^```$", (ROOT / page).read_text("utf-8"), re.M | re.S)
+    return str(piece)
+
+
+def test_examples_of_pages_that_have_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = events(f"{shown('docs/benchmarks.md')}\nbench_blur(1000)\n")
+    assert found[0]["data"]["text/plain"] == "double 499500.0"
+    assert not said(events(shown("docs/compiler.md").replace("[300,300]", "[30,30]")), "said")
+    file = tmp_path / "differences.sac"
+    file.write_text(shown("docs/testing.md"))
+    assert main(["test", str(file)]) == 0
+    assert "3" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ into two archives.
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import re
@@ -139,7 +140,7 @@ def _python(out: Path, tools: Path, pyodide: Path) -> None:
     _unpack(pyodide / "python_stdlib.zip", library, lambda _: True)
     node = shutil.which("node") or "node"
     subprocess.run([node, str(HERE / "precompile.mjs"), str(pyodide), str(packages), str(library)], check=True)
-    _pack(packages, out / "packages.zip")
+    (out / "packages.bin").write_bytes(archive(packages))
     _pack(library, out / "stdlib.zip")
 
 
@@ -147,6 +148,14 @@ def _unpack(archive: Path, folder: Path, wanted: object) -> None:
     with zipfile.ZipFile(archive) as opened:
         assert callable(wanted)
         opened.extractall(folder, [n for n in opened.namelist() if wanted(n)])
+
+
+def archive(folder: Path) -> bytes:
+    """The files of a folder as worker.js reads them: a line of JSON, names and sizes, then the bytes of all, compressed
+    together."""
+    listed = [(file.relative_to(folder).as_posix(), file.read_bytes()) for file in _files(folder)]
+    head = json.dumps([(name, len(data)) for name, data in listed]).encode() + b"\n"
+    return gzip.compress(head + b"".join(data for _, data in listed), 9, mtime=0)
 
 
 def _pack(folder: Path, archive: Path) -> None:

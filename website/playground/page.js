@@ -94,6 +94,16 @@ function clear() {
   size = 0;
 }
 
+/** How many characters of a message stand side by side. */
+function columns() {
+  const probe = add("pre", "said");
+  probe.append(Object.assign(document.createElement("span"), { textContent: "0".repeat(100) }));
+  const found = Math.floor(100 * ((probe.clientWidth - 24) / probe.firstChild.getBoundingClientRect().width));
+  probe.remove();
+  last = null;
+  return Math.min(Math.max(found, 30), 120);
+}
+
 const atEnd = () => output.scrollHeight - output.scrollTop - output.clientHeight < 40;
 
 const events = {
@@ -204,8 +214,8 @@ function begin() {
   ready = checking = false;
   worker = new Worker("worker.js", { type: "module" });
   worker.onmessage = ({ data }) => {
-    const follow = atEnd();
     const event = JSON.parse(data);
+    const follow = event.type === "text" && atEnd();
     events[event.type](event);
     if (follow) output.scrollTop = output.scrollHeight;
   };
@@ -237,7 +247,7 @@ function start() {
   const since = performance.now();
   note("running …");
   clock = setInterval(() => note(`running … ${((performance.now() - since) / 1000).toFixed(1)} s`), 100);
-  worker.postMessage({ type: "run", text: text(), stdin: by("stdin").value });
+  worker.postMessage({ type: "run", text: text(), stdin: by("stdin").value, columns: columns() });
 }
 
 function stop() {
@@ -333,11 +343,8 @@ for (const [name, group] of Object.entries(Object.groupBy?.(examples, (e) => e.g
 }
 by("examples").onchange = ({ target }) => {
   if (target.value === "") return;
-  if (running) stop();
-  clear();
-  open(examples[Number(target.value)]);
   history_(`#e=${examples[Number(target.value)].name}`);
-  by("output").scrollTop = 0;
+  arrive();
 };
 
 // ---------------------------------------------------------------- the beginning
@@ -347,6 +354,8 @@ async function arrive() {
   const example = examples.findIndex((e) => e.name === named);
   if (named && example < 0) note(`there is no example ${named}`);
   by("examples").value = example < 0 ? "" : String(example);
+  if (running) stop();
+  clear();
   try {
     open(example >= 0 ? examples[example] : ((await unpacked(location.hash)) ?? examples[0]));
   } catch {

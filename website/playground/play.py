@@ -111,8 +111,8 @@ def is_program(text: str) -> bool:
     return whole and any(isinstance(n, ast.FunDef) and n.name == "main" for n in nodes)
 
 
-def run(text: str, stdin: str, send: Send) -> None:
-    """Runs a program or a cell, and sends what happens."""
+def run(text: str, stdin: str, send: Send, columns: int = COLUMNS) -> None:
+    """Runs a program or a cell, and sends what happens. `columns`: of messages."""
     began = perf_counter()
     out, err = Printed(send, "out"), Printed(send, "err")
     world = World(
@@ -141,7 +141,7 @@ def run(text: str, stdin: str, send: Send) -> None:
             world.finish()
             out.flush()
             err.flush()
-    _say(send, said, text)
+    _say(send, said, text, columns)
     send({"type": "done", "status": -1 if status is None else status, "seconds": perf_counter() - began})
 
 
@@ -176,9 +176,9 @@ def _program(workspace: Workspace, world: World, text: str) -> tuple[int | None,
 # ---------------------------------------------------------------- diagnostics
 
 
-def _say(send: Send, said: Sequence[Diagnostic], text: str) -> None:
+def _say(send: Send, said: Sequence[Diagnostic], text: str, columns: int) -> None:
     if said:
-        rendered = render_text(said, color=True, width=COLUMNS, wrap=True)
+        rendered = render_text(said, color=True, width=columns, wrap=True)
         places = [_place(d, text) for d in said if d.span.source.text]
         send({"type": "said", "text": rendered.rstrip("\n") + "\n", "places": places})
 
