@@ -5,6 +5,7 @@
 // PLAIN_ADDRESS and ISOLATED_ADDRESS are the playground's page, the second served cross-origin isolated. Screenshots go
 // into FOLDER.
 
+import { readFileSync, readdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -42,6 +43,24 @@ const idle = (at) => until(at, () => /^(done|failed|stopped|ready)/.test(documen
 const holds = (at, text) => until(at, (text) => document.querySelector("#output").textContent.includes(text), text);
 const shot = (at, name) => at.screenshot({ path: join(folder, `${name}.png`) });
 
+/** Milliseconds of processor time that the browser's processes have taken, all their threads together. */
+function processorTime() {
+  const children = new Map();
+  const spent = new Map();
+  for (const id of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
+    try {
+      const stat = readFileSync(`/proc/${id}/stat`, "utf8");
+      const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+      children.set(fields[1], [...(children.get(fields[1]) ?? []), id]);
+      spent.set(id, 10 * (Number(fields[11]) + Number(fields[12])));
+    } catch {
+      // it has just ended
+    }
+  }
+  const sum = (id) => (children.get(id) ?? []).reduce((all, child) => all + sum(child), spent.get(id) ?? 0);
+  return sum(String(browser.process().pid));
+}
+
 async function enter(at, program, stdin = "") {
   await at.evaluate((text) => { location.hash = "#p=" + encodeURIComponent(text); }, program);
   await until(at, (text) => document.querySelector(".cm-content").innerText.startsWith(text.split("\n")[0]), program);
@@ -57,12 +76,16 @@ async function run(at, program, stdin) {
 
 // the first result, from the beginning of a visit: three times with nothing in the browser's caches
 seen.first = [];
+seen.cpu = [];
 for (let visit = 0; visit < 3; visit++) {
   const context = await browser.createBrowserContext();
+  await new Promise((done) => setTimeout(done, 1500)); // until the processes of the visit before have ended
+  const before = processorTime();
   const fresh = await page(plain, { context });
   await fresh.click("#run");
   await until(fresh, () => document.querySelector("#output").childElementCount > 0);
   seen.first.push(await fresh.evaluate(() => performance.now()));
+  seen.cpu.push(processorTime() - before);
   await context.close();
 }
 const at = await page(plain);

@@ -91,8 +91,15 @@ def seen(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, An
 
 
 def test_the_first_result_comes_soon(seen: dict[str, Any]) -> None:
-    print("first results after", ", ".join(f"{visit:.0f} ms" for visit in seen["first"]))
-    assert min(seen["first"]) < SOON  # of three: others use this machine, too
+    """Visits with empty caches. On a machine that does nothing else it takes no longer than the processor time of all
+    of the browser; where others use this one, the clock says nothing."""
+    visits = ", ".join(
+        f"{wall:.0f} ms ({cpu:.0f} ms of the processors)" for wall, cpu in zip(seen["first"], seen["cpu"])
+    )
+    print("first results after", visits)
+    assert min(seen["cpu"]) < SOON
+    if os.getloadavg()[0] < (os.cpu_count() or 1):
+        assert min(seen["first"]) < SOON
 
 
 def test_values_tables_and_plots(seen: dict[str, Any]) -> None:

@@ -155,7 +155,7 @@ const events = {
   },
   checked({ places }) {
     checking = false;
-    if (!running && !waiting) mark(places);
+    if (!running && !waiting && judged !== text()) mark(places);
   },
   done({ status, seconds }) {
     const took = seconds < 1 ? `${Math.max(1, Math.round(seconds * 1000))} ms` : `${seconds.toFixed(1)} s`;
@@ -209,6 +209,7 @@ let interrupt = null;
 let impatient = 0;
 let typed = 0;
 let clock = 0;
+let judged = null; // the text of the last run, which knows more about it than a check does
 
 function begin() {
   ready = checking = false;
@@ -244,6 +245,8 @@ function start() {
   waiting = false;
   running = true;
   busy(true);
+  clearTimeout(typed);
+  judged = text();
   const since = performance.now();
   note("running …");
   clock = setInterval(() => note(`running … ${((performance.now() - since) / 1000).toFixed(1)} s`), 100);
@@ -286,12 +289,13 @@ function busy(now) {
 }
 
 function changed() {
+  judged = null;
   clearTimeout(typed);
   typed = setTimeout(look, QUIET);
 }
 
 function look() {
-  if (!ready || running || checking) {
+  if (!ready || running || checking || judged === text()) {
     if (checking) changed();
     return;
   }
