@@ -8,6 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 HOME = "website/index.md"
 GALLERY = "gallery.md"
+PLAYGROUND = "docs/playground.md"
 GENERATED = (GALLERY,)
 
 SECTIONS: dict[str, tuple[str, ...]] = {
@@ -16,7 +17,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "In Python": ("docs/embedding.md", "docs/capture.md", "docs/notebooks.md"),
     "Tools": (
         "docs/repl.md", "docs/editors.md", "docs/testing.md", "docs/benchmarks.md", "docs/debugging.md",
-        "docs/playground.md",
+        PLAYGROUND,
     ),
     "The compiler": ("docs/compiler.md", "docs/gpu.md", "docs/mapping.md", "docs/how-it-works.md"),
     "The project": ("benchmarks/README.md", "editors/README.md", "CHANGELOG.md"),

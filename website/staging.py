@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from website import gallery
-from website.navigation import GALLERY, HOME, LIBRARY, ROOT, SECTIONS, pages
+from website.navigation import GALLERY, HOME, LIBRARY, PLAYGROUND, ROOT, SECTIONS, pages
 from website.runnable import runnable
 
 PICTURES = ("docs/**/*.svg", "docs/**/*.png", "docs/*.ipynb")
@@ -69,6 +69,8 @@ def _marked(page: str, text: str) -> str:
     for piece in reversed(list(runnable(page, text))):
         link = f'<p class="play"><a href="{playground}{gallery.link(piece.text)}">▶ run</a></p>'
         text = f"{text[: piece.end]}\n\n{link}\n{text[piece.end :]}"
+    if page == PLAYGROUND:
+        text = text.replace("\n", f'\n\n<p class="open"><a href="{playground}">Open the playground</a></p>\n', 1)
     return re.sub(r"^```\n(?=>>> )", "```sac-session\n", text, flags=re.M)
 
 

@@ -99,6 +99,7 @@ await shot(at, "light");
 seen.error = await run(at, "a = iota(3);\na[7]\n");
 seen.marks = await at.$$eval(".cm-lintRange-error, .cm-lint-marker-error", (all) => all.length);
 seen.coloured = await at.$$eval("pre.said .ansi-red", (all) => all.length);
+seen.explained = await at.$eval("pre.said a", (e) => e.getAttribute("href"));
 await shot(at, "error");
 await enter(at, "int main()\n{\n  return unknown;\n}\n");
 await at.waitForSelector(".cm-lintRange-error", { timeout: 20_000 });

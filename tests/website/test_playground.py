@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from tests.tools import ROOT
+from website import links
 from website.playground import build, distribution
 
 TOOLS = ROOT / "build" / "site-tools"
@@ -109,6 +110,7 @@ def test_values_tables_and_plots(seen: dict[str, Any]) -> None:
 def test_mistakes_are_shown_at_their_places(seen: dict[str, Any]) -> None:
     assert "error[E0506]" in seen["error"] and "^" in seen["error"]
     assert seen["marks"] >= 2 and seen["coloured"] >= 1
+    assert seen["explained"].removeprefix("../docs/errors.html#") in links.anchors("docs/errors.md")
     assert seen["typing"] == "unknown" and seen["unrun"] == ""
 
 

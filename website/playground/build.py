@@ -48,20 +48,20 @@ def build(out: Path, tools: Path) -> None:
 
 
 def installed(tools: Path) -> Path:
-    """The folder of npm's packages, as `package.json` names them. Raises `NotToBeHad`."""
+    """The folder of npm's packages, as `package-lock.json` names them. Raises `NotToBeHad`."""
     tools.mkdir(parents=True, exist_ok=True)
-    asked, there = HERE / "package.json", tools / "package.json"
-    if not there.is_file() or there.read_text() != asked.read_text() or not (tools / "node_modules").is_dir():
+    done, asked = tools / "installed.json", (HERE / "package-lock.json").read_text("utf-8")
+    if not done.is_file() or done.read_text("utf-8") != asked:
         npm = shutil.which("npm")
         if npm is None or shutil.which("node") is None:
             raise distribution.NotToBeHad("the playground is put together by node and npm, which are not there")
-        there.unlink(missing_ok=True)
-        (tools / "package.json").write_text(asked.read_text())
-        options = ["--no-package-lock", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"]
-        done = subprocess.run([npm, "install", *options], cwd=tools, check=False)
-        if done.returncode:
-            there.unlink()
-            raise distribution.NotToBeHad("npm could not install what website/playground/package.json asks for")
+        done.unlink(missing_ok=True)
+        for name in ("package.json", "package-lock.json"):
+            shutil.copy(HERE / name, tools / name)
+        options = ["--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"]
+        if subprocess.run([npm, "ci", *options], cwd=tools, check=False).returncode:
+            raise distribution.NotToBeHad("npm could not install what website/playground/package-lock.json names")
+        done.write_text(asked, "utf-8")
     return tools / "node_modules"
 
 
@@ -101,6 +101,13 @@ def examples() -> list[dict[str, str]]:
     return found
 
 
+def messages() -> dict[str, str]:
+    """Where each message is explained on the site: its code, and the anchor on the page of messages."""
+    from website.links import anchors
+
+    return {anchor[:5].upper(): anchor for anchor in anchors("docs/errors.md") if re.match(r"[ewn]\d{4}-", anchor)}
+
+
 def _scripts(out: Path, tools: Path) -> None:
     source = tools / "source"  # beside node_modules, where the bundler looks for packages
     shutil.rmtree(source, ignore_errors=True)
@@ -108,6 +115,7 @@ def _scripts(out: Path, tools: Path) -> None:
     for file in HERE.glob("*.js"):
         shutil.copy(file, source)
     (source / "words.json").write_text(json.dumps(words()))
+    (source / "messages.json").write_text(json.dumps(messages()))
     (source / "examples.json").write_text(json.dumps(examples()))
     bundler = [shutil.which("node") or "node", str(tools / "node_modules" / "esbuild" / "bin" / "esbuild")]
     subprocess.run(

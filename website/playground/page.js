@@ -10,6 +10,7 @@ import {
 import { tags } from "@lezer/highlight";
 import { append } from "./ansi.js";
 import examples from "./examples.json";
+import messages from "./messages.json";
 import { sac } from "./sac.js";
 import { packed, unpacked } from "./share.js";
 
@@ -150,6 +151,7 @@ const events = {
   },
   said({ text, places }) {
     append(add("pre", "said"), text, new Set());
+    explain(last);
     last = null;
     mark(places);
   },
@@ -176,6 +178,19 @@ const events = {
     }
   },
 };
+
+/** Makes the codes of messages links to where they are explained. */
+function explain(element) {
+  for (const head of element.querySelectorAll("span")) {
+    const [, before, code, after] = /^(\w+\[)([EWN]\d{4})(\])$/.exec(head.textContent) ?? [];
+    if (!messages[code]) continue;
+    const link = document.createElement("a");
+    link.href = `../docs/errors.html#${messages[code]}`;
+    link.target = "_blank";
+    link.textContent = code;
+    head.replaceChildren(before, link, after);
+  }
+}
 
 function picture(base64, about) {
   const image = new Image();
