@@ -5,6 +5,7 @@
 # make bench  measurements against peers
 # make gpu    checks and measurements on this machine's GPU, with the Python that is there (GPU_PYTHON=.., GPU_FLAGS="--only copy"); no set-up
 # make docs   the pages about the library, from its comments; outputs in the other pages as they are now
+# make site   the documentation as a site in build/site, with the playground; PYODIDE=FOLDER, SITE_FLAGS=--no-playground
 # make dist-check   the package built, installed in a clean environment, and used
 # make clean  remove everything that was built
 #
@@ -16,6 +17,7 @@ BIN    := $(VENV)/bin
 BASE   := $(VENV)/.installed
 TEST   := $(VENV)/.installed-test
 BENCH  := $(VENV)/.installed-bench
+SITE   := .venv-site
 PIP    := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
 # The newest Python that is recent enough and can make a virtual environment.
@@ -27,7 +29,7 @@ PYTEST_FLAGS ?= -q -n 2
 SEEDS ?= 20000
 TIME ?= 3600
 
-.PHONY: run test fuzz lint bench gpu docs dist-check clean
+.PHONY: run test fuzz lint bench gpu docs site dist-check clean
 .DELETE_ON_ERROR:
 
 run: $(BASE)
@@ -64,16 +66,25 @@ docs: $(TEST)
 	$(BIN)/python -m tests.docs.test_mapping
 	$(BIN)/python -m tests.notebook.pages
 
+site: $(SITE)/.installed
+	$(SITE)/bin/python -m website $(SITE_FLAGS)
+
 dist-check: | $(BIN)/python
 	$(BIN)/python tests/packaging/dist_check.py
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	rm -rf $(VENV) $(SITE) build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "sacpy needs Python 3.11 or later, with venv; none was found on PATH" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
+
+$(SITE)/.installed: pyproject.toml
+	@test -n "$(PYTHON)" || { echo "sacpy needs Python 3.11 or later, with venv; none was found on PATH" >&2; exit 1; }
+	$(PYTHON) -m venv $(SITE)
+	$(SITE)/bin/python -m pip --disable-pip-version-check install --quiet --editable '.[site]'
+	@touch $@
 
 $(BASE): pyproject.toml | $(BIN)/python
 	$(PIP) --editable .

@@ -9,8 +9,9 @@ import pytest
 from tests.tools import ROOT
 
 ALONE = """
-import os, sys, threading
+import os, sys, threading, time
 
+del time.thread_time  # which is not on every system
 for name in ("llvmlite", "prompt_toolkit", "pygments", "platformdirs", "cuda"):
     sys.modules[name] = None  # as if it were not there
 

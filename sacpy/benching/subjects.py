@@ -10,9 +10,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from time import perf_counter, thread_time
+from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
 
+from sacpy.base.clocks import thread_time
 from sacpy.base.collection import without_collection
 from sacpy.interp.evaluator import Evaluator
 from sacpy.interp.limits import Watchdog

@@ -11,11 +11,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from functools import partial
-from time import perf_counter, thread_time
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from sacpy.base.clocks import thread_time
 from sacpy.interp import arithmetic, versions
 from sacpy.interp.callsites import CallSites
 from sacpy.interp.engine import Engine, Left, is_region, owner

@@ -16,11 +16,12 @@ from collections.abc import Callable
 from enum import Enum
 from functools import cache
 from textwrap import indent
-from time import perf_counter, thread_time
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sacpy.base.clocks import thread_time
 from sacpy.interp.ownership import protocol
 from sacpy.interp.values import Value
 from sacpy.jit.failures import NativeFailure

@@ -16,10 +16,11 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from math import inf
 from threading import Lock
-from time import perf_counter, thread_time
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
+from sacpy.base.clocks import thread_time
 from sacpy.base.collection import without_collection
 from sacpy.interp.engine import owner
 from sacpy.interp.errors import Fault

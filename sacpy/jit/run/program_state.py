@@ -5,10 +5,10 @@ In: an evaluator. Out: its fingerprints, costs and records, and the units that c
 
 from __future__ import annotations
 
-from time import thread_time
 from typing import TYPE_CHECKING
 from weakref import ref
 
+from sacpy.base.clocks import thread_time
 from sacpy.interp.values import DTYPES
 from sacpy.jit.cache import Cache
 from sacpy.jit.run.cost import Costs

@@ -18,11 +18,12 @@ native loop has to keep anything for that case.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from time import perf_counter, thread_time
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sacpy.base.clocks import thread_time
 from sacpy.interp.engine import Left
 from sacpy.interp.values import Value
 from sacpy.jit.failures import NativeFailure
