@@ -10,8 +10,9 @@ import gc
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from statistics import median
-from time import perf_counter, thread_time
+from time import perf_counter
 
+from sacpy.base.clocks import thread_time
 from sacpy.benching.comparing import Pair, Verdict, compared, decided
 from sacpy.benching.subjects import Sample, Subject
 from sacpy.nodes import Node
