@@ -23,6 +23,7 @@ REACH = {
     "unroll": ("programs/black_scholes.sac", "main/0@1"),
     "dead_code": ("programs/black_scholes.sac", "horner/0"),
     "fold_withloops": ("programs/conjugate_gradient.sac", "laplacian/0"),
+    "unroll_longer": ("benchmarks/suite/relax3d/relax3d.sac", "relax/0"),
     "counting": ("programs/black_scholes.sac", "horner/0"),
     "loops_to_withloops": ("tests/corpus/updates-are-linear.sac", "main/0@1"),
     "reductions": ("programs/nbody.sac", "energy/0"),
