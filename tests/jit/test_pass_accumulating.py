@@ -185,6 +185,12 @@ def test_rows_and_interiors_become_folds_too(text: str) -> None:
     assert repr(agree_on(changed, many)) == repr([tuple(evaluate(unit(text), args)) for args in many])
 
 
+def test_where_each_element_has_terms_of_its_own_memory_is_read_in_its_order() -> None:
+    text = INTERIOR.replace("int l, double[n,l] u", "int l, double[l,n,m] u").replace("load u[i,k]", "load u[k,i,j]")
+    assert "fold" in after(accumulating.run, text)  # an element of v belongs to many
+    unchanged(accumulating.run, text.replace("load v[k,j]", "load u[k,i,j]"))
+
+
 SIZES = ((9, 14, 6), (3, 3, 2), (3, 4, 0), (5, 70, 7))
 
 

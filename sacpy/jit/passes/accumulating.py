@@ -18,8 +18,8 @@ elements of an interior, by any operation: `combine.nest_of` says what the axes 
 an element's fold stays in that of the loops whose counters are no indices of it. So no result in the making is written
 to memory and read again, and elements can be computed at the same time. Where the first array is full of one number,
 the folds begin with that. This is done where elements lie side by side, so that they can be computed in tiles
-(`analysis/contractions`), or where the loops inside are those that reduce one element; of other loops it would make
-leaps through memory.
+(`analysis/contractions`) which load something that several elements have in common, or where the loops inside are those
+that reduce one element; of other loops it would make leaps through memory.
 """
 
 from __future__ import annotations
@@ -48,6 +48,7 @@ from sacpy.jit.ir.graph import (
     WithLoop,
     extents_of,
     integer,
+    operands,
     statements,
 )
 from sacpy.jit.ir.operations import TRANSCENDENTAL
@@ -64,7 +65,7 @@ class _Summer(Walker):
         if nest is not None:
             first = self.filled_with(nest.array)
             part = self.part(nest, nest.array if first is None else first, s.span)
-            if nest.inside or (contraction(part) is not None and not _is_dear(nest)):
+            if nest.inside or (contraction(part) is not None and not _is_dear(nest) and not _streams(nest)):
                 super().let(Let(s.targets, self.with_loop_of(part, nest.array, first, s.span), s.span))
                 return
         super().let(s)
@@ -116,6 +117,20 @@ def _is_dear(n: Nest) -> bool:
     """Whether a term has a function that the loops, as they stand, may call for many elements at once: tiles would call
     it for each of them."""
     return any(isinstance(s, Let) and isinstance(s.rhs, Op) and s.rhs.code in TRANSCENDENTAL for s in n.body)
+
+
+def _streams(n: Nest) -> bool:
+    """Whether all that is loaded is of one element alone, of a result with several axes. Then loops read it from one
+    end of memory to the other, as tiles would not, and there is nothing that tiles could use again."""
+    axes = {a.index.name for a in n.parallel}
+    behind: dict[str, set[str]] = {name: {name} for name in axes}
+    for s in n.body:
+        if isinstance(s, Let):
+            found = set().union(*(behind.get(a.name, set()) for a in operands(s.rhs) if isinstance(a, Var)))
+            if isinstance(s.rhs, Load) and found != axes:
+                return False
+            behind.update((t.name, found) for t in s.targets)
+    return len(axes) > 1
 
 
 def accumulating(function: Function) -> Function:
