@@ -2,7 +2,7 @@
 
 In: cases, how often, and how long each may take. Out: `Measurements`, which know the runs of each case by what ran
 it and by the state of the cache: `cold` is a process that finds no compiled code, `warm` one that finds what that
-process left.
+process left, and what it had begun to compile when it ended.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 
 from benchmarks.clib import NoCompiler
 from benchmarks.first.cases import START, Case
-from benchmarks.first.processes import Run, run_case, run_peer
+from benchmarks.first.processes import Run, run_case, run_peer, settle
 
 TARGETS = ("cpu", "auto", "interp")
 STATES = ("cold", "warm")
@@ -92,6 +92,7 @@ def _once(case: Case, most: float, found: Measurements) -> None:
                     runs.append(_run(case, who, Path(folder), _patience(case, who, state, most, found)))
                 except (ImportError, NoCompiler) as reason:
                     found.missing[who] = str(reason)
+                settle(Path(folder))
 
 
 def _same(who: str, cold: Run) -> bool:

@@ -12,6 +12,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +21,7 @@ from benchmarks.clib import NoCompiler
 from benchmarks.first.cases import HERE, ROOT, Case
 
 MEASURED = b"measured "
+SETTLING, PATIENCE = 20.0, 0.02  # seconds: how long it is waited for, and between two looks
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,23 @@ def _run(command: Sequence[str], case: Case, cache: Path, most: float) -> Run:
         wrong = "" if found["late"] else _difference(case, printed, errors.read_text(errors="replace"), found["status"])
     seconds = measures.pop("seconds", found["seconds"])
     return Run(seconds, found["processor"], found["memory"], wrong, found["late"], measures)
+
+
+def settle(cache: Path) -> None:
+    """Waits until no process compiles for this cache any more: what a program was about to have compiled when it ended
+    is there when somebody starts it again, a moment later."""
+    mark = f"SACPY_CACHE_DIR={cache}".encode()
+    end = time.monotonic() + SETTLING
+    while time.monotonic() < end and any(mark in _environment(process) for process in Path("/proc").glob("[0-9]*")):
+        time.sleep(PATIENCE)
+
+
+def _environment(process: Path) -> list[bytes]:
+    """The variables of a process; none where it has ended, or is somebody else's."""
+    try:
+        return (process / "environ").read_bytes().split(b"\0")
+    except OSError:
+        return []
 
 
 def _measures(printed: bytes) -> tuple[bytes, dict[str, float]]:

@@ -253,6 +253,8 @@ class Site(Versions):
         kind, price = self.latest, self.engine.usual_price(self)
         if kind is None or self.versions or self.refused or self.seconds < price:
             return False
+        if not self.room.is_pure(self.function):  # nor could it be compiled
+            return False
         if not self.jobs:
             job = self.engine.beside(self, kind, True)
             if job is None:

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from sacpy.jit.device.context import Device
     from sacpy.jit.device.program import DeviceProgram
 
+LITTLE = 2e-3  # seconds that a run takes of which there is nothing to tell
 PATIENCE = 0.02  # seconds between two looks for an exception
 SOON = 0.2  # seconds; what fails later for lack of memory is not run again to learn more
 
@@ -121,6 +122,8 @@ class Engine:
         self._slowness = 1.0  # of this machine now: times what compiling is expected to take
         # seconds that the innermost call that is timed has spent in functions that are timed themselves
         self.inner = 0.0
+        self._began = 0.0  # when a run began
+        self._unkept = 0.0  # seconds of runs of which nothing has been kept
         self._defects = defects
         self._compiler = compiler
         self._makers = Makers(
@@ -177,6 +180,7 @@ class Engine:
     def begin(self, memory: int, limited: bool = False) -> None:
         """Before a run: it may be stopped, and take so many bytes (0: any) for arrays. `limited`: somebody watches what
         the process takes."""
+        self._began = perf_counter()
         self.tools.stop(False)
         self.tools.limited = limited
         self.tools.limit(memory)
@@ -360,8 +364,13 @@ class Engine:
         return self.price(unit, args, inf) <= LOADING + NATIVE
 
     def keep(self) -> None:
-        """After a run: what has been found out is kept for the next."""
-        if self.policy.price is None:
+        """After a run: what has been found out is kept for the next. Of short calls, each of which tells little, only
+        now and then."""
+        now = perf_counter()
+        self._unkept += now - self._began
+        self._began = now
+        if self.policy.price is None and self._unkept >= LITTLE:
+            self._unkept = 0.0
             for evaluator in tuple(self._recorded):
                 room = _room(evaluator)
                 if room is None:  # it has been closed
