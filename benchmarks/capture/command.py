@@ -98,7 +98,8 @@ def _first(function: Captured, repetitions: int) -> Row:
     for _ in range(repetitions):
         for who, seconds in taken.items():
             with tempfile.TemporaryDirectory() as cache:
-                place = {"SACPY_CACHE_DIR": cache, "NUMBA_CACHE_DIR": cache, "PYTHONPATH": str(ROOT)}
+                path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+                place = {"SACPY_CACHE_DIR": cache, "NUMBA_CACHE_DIR": cache, "PYTHONPATH": path}
                 command = [sys.executable, "-m", "benchmarks.capture.first", function.__name__, who]
                 environment = {**os.environ, **place}
                 done = subprocess.run(command, env=environment, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)

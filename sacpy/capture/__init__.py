@@ -12,7 +12,8 @@
 | `indexing.py` | indices and slices, read and set |
 | `spaces.py`, `comprehensions.py` | what loops run over; comprehensions as with-loops |
 | `statements.py` | statements |
-| `calls.py`, `numpy_functions.py`, `numpy_arrays.py`, `numpy_moves.py` | what is called, a row for each function |
+| `calls.py` | calls of Python's own functions, a row for each |
+| `numpy_functions.py`, `numpy_arrays.py`, `numpy_moves.py`, `numpy_axes.py` | those of NumPy |
 | `einsum.py` | `np.einsum` |
 | `signatures.py` | a function's head, and names from outside |
 | `names.py` | which variables statements set |

@@ -56,7 +56,7 @@ class Val(Record):
         return self.expr.span
 
 
-TWICE = 30  # nodes of an expression that may be written twice where it can have no name
+TWICE = 200  # nodes of an expression that may be written twice where it can have no name
 Pairs = frozenset[frozenset[str]]
 State = tuple[dict[str, "Kind | Torn"], Pairs]
 NOTHING = Num("void", 0)

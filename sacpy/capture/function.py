@@ -169,13 +169,27 @@ class Captured:
 
 
 def filled(function: Captured, out: Any, found: Any) -> Any:
-    """Puts results into arrays of their shapes and types. Raises `SacError` for others."""
-    for array, value in zip(*((v if isinstance(v, tuple) else (v,)) for v in (out, found)), strict=True):
+    """Puts results into arrays of their shapes and types. Raises `SacError` for others, before any is changed."""
+
+    def refused(message: str, help: str) -> Exception:
+        return refusal(function.head.places.span(function.head.node), message, help, ARGUMENTS)
+
+    arrays, values = (v if isinstance(v, tuple) else (v,) for v in (out, found))
+    if len(arrays) != len(values):
+        message = f"out has {len(arrays)} arrays, and {function.__name__} gives {len(values)} results"
+        raise refused(message, "pass a tuple with an array for each")
+    for array, value in zip(arrays, values):
         wanted = np.asarray(value)
         if not isinstance(array, np.ndarray) or array.shape != wanted.shape or array.dtype != wanted.dtype:
             given = f"{array.dtype}{list(array.shape)}" if isinstance(array, np.ndarray) else type(array).__name__
             message = f"out is {given}, and {function.__name__} gives {wanted.dtype}{list(wanted.shape)}"
-            raise refusal(function.head.places.span(function.head.node), message, "pass such an array", ARGUMENTS)
+            raise refused(message, "pass such an array")
+        if not array.flags.writeable:
+            raise refused("out cannot be written", "pass an array that can be, or a copy")
+    for k, array in enumerate(arrays):
+        if any(np.shares_memory(array, other) for other in arrays[:k]):
+            raise refused("two arrays of out share memory, so one result would overwrite another", "pass a copy of one")
+    for array, value in zip(arrays, values):
         array[...] = value
     return out
 

@@ -204,14 +204,29 @@ def axis_of(frame: Frame, node: py.expr | None, rank: int | None) -> int | None:
     return axis % rank
 
 
+def axes_of(frame: Frame, node: py.expr | None, rank: int | None) -> list[int] | None:
+    """One or several axes, counted from 0; None for all."""
+    if isinstance(node, py.Tuple | py.List):
+        found = [axis_of(frame, e, rank) for e in node.elts]
+        return [axis for axis in found if axis is not None]
+    axis = axis_of(frame, node, rank)
+    return None if axis is None else [axis]
+
+
 def _reduction(name: str) -> Callable[..., Val]:
     def row(frame: Frame, node: py.Call, of: Val | None = None) -> Val:
         found = given(frame, node, "a axis keepdims", 1, of is not None)
         value = of if of is not None else array_of(frame, found["a"])
-        axis = axis_of(frame, found.get("axis"), value.kind.rank)
+        axes = axes_of(frame, found.get("axis"), value.kind.rank)
         keep = found.get("keepdims")
         kept = isinstance(keep, py.Constant) and keep.value is True
-        return reduced(frame, node, name, value, axis, kept)
+        if axes is None or len(axes) == 1:
+            return reduced(frame, node, name, value, None if axes is None else axes[0], kept)
+        if name not in ("sum", "prod", "min", "max", "mean", "any", "all") or len(set(axes)) != len(axes) or not axes:
+            raise frame.refused(found["axis"], f"np.{name} takes one axis here", "use reshape, or one call each", RANGE)
+        for axis in sorted(axes, reverse=True):  # the last first, so that the others keep their numbers
+            value = reduced(frame, node, name, value, axis, kept)
+        return value
 
     return row
 

@@ -11,9 +11,8 @@ from collections.abc import Callable
 import numpy as np
 
 from sacpy.capture import build
-from sacpy.capture.calls import METHODS, NUMPY, size_of, transposed
+from sacpy.capture.calls import METHODS, NUMPY, size_of
 from sacpy.capture.conditions import alike
-from sacpy.capture.expressions import stacked
 from sacpy.capture.frame import Frame, Val
 from sacpy.capture.indexing import static_int
 from sacpy.capture.kinds import INTS, Num, array
@@ -73,12 +72,6 @@ def _flattened(frame: Frame, node: py.AST, value: Val) -> Val:
     return Val(expr, array(value.kind.base, 1), None, value.shares)
 
 
-def _transpose(frame: Frame, node: py.Call, of: Val | None = None) -> Val:
-    found = given(frame, node, "a", 1, of is not None)
-    value = of if of is not None else array_of(frame, found["a"])
-    return replace(transposed(frame, node, value), shares=value.shares)
-
-
 def _roll(frame: Frame, node: py.Call) -> Val:
     found = given(frame, node, "a shift axis", 2)
     value = array_of(frame, found["a"])
@@ -104,7 +97,8 @@ def _flip(frame: Frame, node: py.Call) -> Val:
     return Val(expr, array(value.kind.base, value.kind.rank), None, value.shares)
 
 
-def _sequence(frame: Frame, node: py.expr) -> list[Val]:
+def sequence(frame: Frame, node: py.expr) -> list[Val]:
+    """Arrays in a tuple or a list."""
     if isinstance(node, py.Tuple | py.List):
         return [array_of(frame, e) for e in node.elts]
     found = frame.value(node)
@@ -115,7 +109,7 @@ def _sequence(frame: Frame, node: py.expr) -> list[Val]:
 
 def _concatenate(frame: Frame, node: py.Call) -> Val:
     found = given(frame, node, "arrays axis")
-    items = _sequence(frame, found["arrays"])
+    items = sequence(frame, found["arrays"])
     result = items[0]
     axis = axis_of(frame, found.get("axis"), result.kind.rank) or 0
     span = frame.span(node)
@@ -132,10 +126,6 @@ def _concatenate(frame: Frame, node: py.Call) -> Val:
             raise frame.refused(node, "arrays are joined along the first or the last axis here", "", RANGE)
         result = Val(expr, array(a.kind.base, a.kind.rank))
     return replace(result, shares=frozenset())
-
-
-def _stack(frame: Frame, node: py.Call) -> Val:
-    return stacked(frame, node, _sequence(frame, given(frame, node, "arrays")["arrays"]))
 
 
 def _pad(frame: Frame, node: py.Call) -> Val:
@@ -286,8 +276,8 @@ def _bincount(frame: Frame, node: py.Call) -> Val:
 
 NUMPY.update(
     {
-        np.reshape: _reshape, np.ravel: _flat(True), np.transpose: _transpose, np.roll: _roll, np.flip: _flip,
-        np.concatenate: _concatenate, np.stack: _stack, np.pad: _pad, np.cumsum: _along("Scan::cumsum"),
+        np.reshape: _reshape, np.ravel: _flat(True), np.roll: _roll, np.flip: _flip,
+        np.concatenate: _concatenate, np.pad: _pad, np.cumsum: _along("Scan::cumsum"),
         np.cumprod: _along("Scan::cumprod"), np.sort: _along("Sort::sort"),
         np.argsort: _along("Sort::argsort", "long"), np.dot: _dot, np.matmul: _dot, np.outer: _outer, np.diff: _diff,
         np.searchsorted: _searchsorted, np.flatnonzero: _places, np.bincount: _bincount,
@@ -295,7 +285,7 @@ NUMPY.update(
 )  # fmt: skip
 METHODS.update(
     {
-        "reshape": _reshape, "ravel": _flat(True), "flatten": _flat(False), "transpose": _transpose, "dot": _dot,
+        "reshape": _reshape, "ravel": _flat(True), "flatten": _flat(False), "dot": _dot,
         "cumsum": _along("Scan::cumsum"), "cumprod": _along("Scan::cumprod"),
         "argsort": _along("Sort::argsort", "long"),
     }

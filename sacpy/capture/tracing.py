@@ -27,7 +27,6 @@ from typing import Any, NoReturn
 import numpy as np
 
 from sacpy.capture import heads
-from sacpy.capture import numpy_moves as _rows  # noqa: F401 - they register themselves
 from sacpy.capture.calls import METHODS, NUMPY
 from sacpy.capture.function import Captured
 from sacpy.capture.heads import Shaped

@@ -51,13 +51,17 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=5000)
     parser.add_argument("--target", action="append", choices=("interp", "cpu", "auto", "emulator"))
     parser.add_argument("--part", type=int, nargs=2, default=(0, 1), metavar=("K", "N"), help="each N-th, from K on")
+    parser.add_argument("--seconds", type=float, default=math.inf, help="for each target")
     options = parser.parse_args()
     wrong, tried, begin = 0, 0, time.perf_counter()
     for target in options.target or ["interp", "cpu", "auto"]:
-        session = sacpy.Session(target)
+        session, end = sacpy.Session(target), time.perf_counter() + options.seconds
         for seed in range(options.first + options.part[0], options.first + options.count, options.part[1]):
             if tried % 200 == 0:  # a session keeps what it has run
                 session = sacpy.Session(target)
+            if time.perf_counter() > end:
+                print(f"{target}: left off before {seed}")
+                break
             tried += 1
             try:
                 compare(seed, session)

@@ -401,3 +401,19 @@ def sums_of_other_types(k: Int["n", "n"], z: Complex["n"], f: Float["n", "n"]):
         np.einsum("ii", k), np.einsum("ii->i", k), np.einsum("ij,j->i", k, z), np.einsum("ij,jk", f, f, optimize=True),
         ~k, z + k[0], z * np.sum(z).real,
     )  # fmt: skip
+
+
+@case((np.arange(24.0).reshape(2, 3, 4) - 7.0, np.array([1 + 2j, -3j])), (np.zeros((2, 0, 1)), np.zeros(0, complex)))
+def axes_in_order(t: Double["p", "n", "m"], z: Complex["k"]):
+    return (
+        np.transpose(t, (1, 2, 0)), t.transpose(2, 0, 1), t.transpose(), np.swapaxes(t, 0, 1), t.swapaxes(-1, 1),
+        np.moveaxis(t, 0, -1), np.moveaxis(t, 2, 0), np.stack((t, -t), axis=1), np.stack([t, t], axis=-1),
+        np.expand_dims(t, 1) + t[:, None], np.expand_dims(z, -1), np.conj(z), z.conj() * z, np.conj(t),
+        np.sum(t, axis=(0, 2)), t.sum(axis=(-1, 1), keepdims=True), np.all(t > -9.0, axis=(0, 1, 2)),
+        np.prod(t, axis=(1, 2)), np.transpose(np.expand_dims(t[0], 0), (1, 0, 2)) + np.expand_dims(t[0], 1),
+    )  # fmt: skip
+
+
+@case((np.arange(24.0).reshape(2, 3, 4) - 7.0,))
+def several_axes(t: Double["p", "n", "m"]):
+    return np.min(t, axis=(0, 1)), t.max(axis=(1, 2)), np.mean(t, axis=(0, 2)), np.any(t > 0.0, axis=(0, 2))

@@ -69,6 +69,28 @@ def test_results_go_where_they_are_wanted() -> None:
         scaled(a, out=np.zeros(3, np.float32))
 
 
+def test_results_overwrite_nothing_that_they_should_not() -> None:
+    @sacpy.function(target="interp")
+    def halves(a: Double["n"]) -> tuple[Double["n"], Double["n"]]:
+        return a / 2.0, -a
+
+    a, b = np.arange(3.0), np.zeros(3)
+    assert halves(a, out=(b, a))[1] is a and b.tolist() == [0.0, 0.5, 1.0] and a.tolist() == [0.0, -1.0, -2.0]
+    fixed = np.zeros(3)
+    fixed.flags.writeable = False
+    whole = np.zeros(4)
+    for out, message in (
+        ((b, fixed), "out cannot be written"),
+        ((b, np.zeros(4)), r"out is float64\[4\]"),
+        ((b,), "out has 1 arrays, and halves gives 2 results"),
+        (b, "out has 1 arrays"),
+        ((whole[1:], whole[:-1]), "share memory"),
+    ):
+        with pytest.raises(sacpy.SacError, match=message):
+            halves(a, out=out)
+    assert b.tolist() == [0.0, 0.5, 1.0] and not whole.any()
+
+
 def test_a_session_runs_its_own() -> None:
     session = sacpy.Session(target="interp", limits=sacpy.Limits(memory=1 << 20))
 
@@ -97,8 +119,8 @@ def test_a_function_within_another_has_its_place() -> None:
     @sacpy.function(target="interp")
     def inner(a: Double["n"], i: int) -> float:
         """Text that
-reaches to the margin."""
-# a comment there
+        reaches to the margin."""
+        # a comment there
         return a[i]
 
     with pytest.raises(sacpy.SacError) as caught:
