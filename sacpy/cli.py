@@ -76,6 +76,8 @@ def _guarded(parsed: argparse.Namespace) -> int:
         return COMMANDS[parsed.command](parsed)
     except SacError as error:
         show(error.diagnostics)
+        if parsed.command == "run" and error.diagnostics[-1].stack:
+            _how_to_look(parsed.file)
         return 1
     except KeyboardInterrupt:
         sys.stderr.write("interrupted\n")
@@ -91,6 +93,14 @@ def _guarded(parsed: argparse.Namespace) -> int:
             "shows\n"
         )
         return 1
+
+
+def _how_to_look(file: Path) -> None:
+    """Says on a terminal how to see the values behind an error: compiled code keeps none, and neither does a run."""
+    from sacpy.base.terminal import is_terminal
+
+    if is_terminal(sys.stderr):
+        sys.stderr.write(f"to see the values there, interpreted: sacpy -i {file}, then main() and :locals\n")
 
 
 # ---------------------------------------------------------------- commands

@@ -21,7 +21,8 @@ WARM = 0.3  # seconds that a call is repeated before it counts as warm
 SAMPLE = 0.001  # seconds that a sample takes at least
 LEAST, MOST = 10, 2000  # samples of a subject
 CALM = 6  # undisturbed pairs of a preparation that are worth more than all of them
-PATIENCE = 3  # how much longer than usual is waited for them
+PATIENCE = 3  # how much longer than usual a comparison may take on a busy machine
+BUSY = 0.1  # share of disturbed pairs from which on a machine is that
 GROUPS = 3  # how often both states of a program are prepared for a comparison
 
 
@@ -80,9 +81,9 @@ def against(
         owned = owned and clock is thread_time
         calm.append([])
         every.append([])
-        start, spent, turn = perf_counter(), 0.0, 0
+        start, spent, turn, busy = perf_counter(), 0.0, 0, False
         with _undisturbed():
-            while turn < LEAST or (turn < MOST and spent < (1 if len(calm[-1]) >= CALM else PATIENCE) * seconds):
+            while turn < LEAST or (turn < MOST and spent < (PATIENCE if busy else 1) * seconds):
                 turn += 1
                 if turn % 2:
                     a, b = first.sample(count, clock), second.sample(count, clock)
@@ -92,6 +93,7 @@ def against(
                 if not (a.disturbed or b.disturbed):
                     calm[-1].append((a.seconds, b.seconds))
                 spent = (perf_counter() - start) * GROUPS / 2
+                busy = len(calm[-1]) < max((1 - BUSY) * turn, CALM)
                 if len(calm[-1]) >= CALM and turn % LEAST == 0 and decided(compared(calm[-1:], tolerance), tolerance):
                     break
     groups = calm if not owned or min(map(len, calm)) >= CALM else every

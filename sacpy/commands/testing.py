@@ -58,7 +58,7 @@ def run(parsed: argparse.Namespace, started: Callable[[], None]) -> int:
     except KeyboardInterrupt:
         interrupted = True
     seconds = perf_counter() - start
-    progress.finish(done, seconds, interrupted)
+    progress.finish(done, seconds, interrupted, parsed.durations)
     if parsed.junit is not None:
         _write(parsed.junit, junit(done, seconds))
     if interrupted:

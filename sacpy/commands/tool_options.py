@@ -25,6 +25,7 @@ def test(add: _Options) -> None:
     add("--seed", type=int, default=0, metavar="N", help=what)
     add("--watch", action="store_true", help="run the tests now and after each change of the files")
     add("--junit", type=Path, default=None, metavar="FILE", help="write the results to a file, in JUnit's XML")
+    add("--durations", type=_above_0, default=0, metavar="N", help="tell which N tests took longest")
     what = (
         "a program or module, a folder for all .sac files in it, or FILE::NAME for the tests of one function; tests "
         "are functions called test_*, examples in comments, and programs with NAME.out or NAME.expected beside them; "

@@ -2,14 +2,16 @@
 
 In: what traced code tells (`interp.tracing`), and the engine, if there is one. Out: `Profile`. Between two things that
 it tells the time goes to the line of the first; native code tells nothing, so its time goes to the line that called it,
-and counts as native there. Arrays are counted that statements make; those that come and go within an expression of the
-library are not.
+and counts as native there. Time in which the system ran other programs instead, without being asked to, goes to none.
+Arrays are counted that statements make; those that come and go within an expression of the library are not.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
-from time import perf_counter
+from threading import get_ident
+from time import perf_counter, thread_time
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +26,11 @@ from sacpy.nodes import Node
 
 if TYPE_CHECKING:
     from sacpy.interp.evaluator import Evaluator
+
+if sys.platform == "linux":
+    import resource
+else:
+    resource = None
 
 WORTH = 5e-5  # seconds from which on it is looked at how many of them were native
 
@@ -72,14 +79,20 @@ class Part(Node):
 
 
 class Profile(Node):
-    """`lines`, `functions` and `loops` (with-loops): those that took longest first. `seconds` altogether,
-    `preparing`: those of them in which code was made of the program, which count for no line."""
+    """`lines`, `functions` and `loops` (with-loops): those that took longest first. `seconds` altogether, of which
+    count for no line `preparing`, in which code was made of the program, and `elsewhere`, in which others ran."""
 
     lines: tuple[Line, ...]
     functions: tuple[Part, ...]
     loops: tuple[Part, ...]
     seconds: float
     preparing: float
+    elsewhere: float = 0.0
+
+    @property
+    def running(self) -> float:
+        """Seconds in which the program itself ran."""
+        return max(self.seconds - self.preparing - self.elsewhere, 0.0)
 
 
 class Compiled(Node):
@@ -108,6 +121,8 @@ class Profiler:
         self._now = -1
         self._copies = Copies.count
         self._native_before = 0.0
+        self._elsewhere = 0.0
+        self._processor = _Processor()
         self._start = self._since = perf_counter()
 
     def wants(self, function: Function) -> bool:
@@ -151,6 +166,9 @@ class Profiler:
         """The time since the last event goes to the place where the program was."""
         spent, native, at = perf_counter() - self._since, 0.0, self._now
         if spent > WORTH and self.evaluator is not None:
+            taken = min(self._processor.taken_away(), spent)
+            self._elsewhere += taken
+            spent -= taken
             compiled = Compiled() if self._compiler is None else self._compiler()
             native = min(compiled.native - self._native_before, spent)
             self._native_before = compiled.native
@@ -208,11 +226,36 @@ class Profiler:
             tuple(sorted(loops.values(), key=lambda x: -x.spent.seconds)),
             total,
             self._preparing,
+            self._elsewhere,
         )
 
     def _spent(self, site: int) -> Spent:
         arrays, size = self._arrays.get(site, (0, 0))
         return Spent(self._seconds[site], self._natives.get(site, 0.0), self._counts[site], arrays, size)
+
+
+class _Processor:
+    """Of the thread that asks: for how long the system took the processor away. Who waits, as for a file or for other
+    threads, gives it away, and that counts as his own time."""
+
+    def __init__(self) -> None:
+        self._thread = 0
+        self._before = (0.0, 0.0, 0, 0)
+
+    def taken_away(self) -> float:
+        """The seconds since the last time that it was asked; 0 in the beginning."""
+        now = perf_counter(), thread_time(), *_switches()
+        before, self._before = self._before, now
+        thread, self._thread = self._thread, get_ident()
+        if thread != self._thread or now[2] == before[2] or now[3] != before[3]:
+            return 0.0
+        return max((now[0] - before[0]) - (now[1] - before[1]), 0.0)
+
+
+def _switches() -> tuple[int, int]:
+    """How often this thread had to leave the processor, and how often it wanted to."""
+    usage = None if resource is None else resource.getrusage(resource.RUSAGE_THREAD)
+    return (0, 0) if usage is None else (usage.ru_nivcsw, usage.ru_nvcsw)
 
 
 def _within(inner: Site, cell: Site) -> bool:

@@ -25,15 +25,20 @@ tr.line td { border: 0; padding: 0 .8em; }
 def report(profile: Profile, rows: int = FEW) -> str:
     """Tables of the lines, functions and with-loops that took longest."""
     lines = [(f"{_file(x.source)}:{x.number}", x.spent, _clipped(x.text)) for x in profile.lines[:rows]]
-    head = f"{profile.seconds:.3f} s, {profile.preparing:.3f} s of them making code"
-    parts = [f"{head}; lines of the program took\n{_table('line', lines, profile.seconds)}"]
+    parts = [f"{_whole(profile)}; lines of the program took\n{_table('line', lines, profile.running)}"]
     if profile.functions:
         named = [(x.place, x.spent, x.name) for x in profile.functions[:rows]]
-        parts.append(f"functions, without those that they call\n{_table('function', named, profile.seconds)}")
+        parts.append(f"functions, without those that they call\n{_table('function', named, profile.running)}")
     if profile.loops:
         named = [(x.place, x.spent, f"in {x.name}") for x in profile.loops[:rows]]
-        parts.append(f"cells of with-loops\n{_table('with-loop', named, profile.seconds)}")
+        parts.append(f"cells of with-loops\n{_table('with-loop', named, profile.running)}")
     return "\n".join(parts)
+
+
+def _whole(profile: Profile) -> str:
+    """How long it took, and what of that counts for no line."""
+    others = f", {profile.elsewhere:.3f} s while other programs ran" if profile.elsewhere >= 0.001 else ""
+    return f"{profile.seconds:.3f} s, {profile.preparing:.3f} s of them making code{others}"
 
 
 def _file(source: Source) -> str:
@@ -73,13 +78,13 @@ def page(profile: Profile, title: str) -> str:
     by_file: dict[str, list[Line]] = {}
     for line in profile.lines:
         by_file.setdefault(line.source.name, []).append(line)
-    texts = "".join(_text(lines, profile.seconds) for lines in by_file.values())
+    texts = "".join(_text(lines, profile.running) for lines in by_file.values())
     return (
         f'<!DOCTYPE html>\n<html lang="en">\n<meta charset="utf-8">\n<title>{escape(title)}</title>\n'
         f'<meta name="viewport" content="width=device-width">\n<style>{STYLE}</style>\n'
-        f"<h1>{escape(title)}</h1>\n<p>{profile.seconds:.3f} s, {profile.preparing:.3f} s of them making code</p>\n"
-        f"{_parts('Functions, without those that they call', profile.functions, profile.seconds)}"
-        f"{_parts('Cells of with-loops', profile.loops, profile.seconds)}{texts}</html>\n"
+        f"<h1>{escape(title)}</h1>\n<p>{_whole(profile)}</p>\n"
+        f"{_parts('Functions, without those that they call', profile.functions, profile.running)}"
+        f"{_parts('Cells of with-loops', profile.loops, profile.running)}{texts}</html>\n"
     )
 
 
@@ -104,7 +109,7 @@ def _text(lines: Sequence[Line], total: float) -> str:
     rows: list[str] = []
     for number, text in enumerate(source.text.split("\n"), 1):
         spent = known.get(number)
-        share = 0.0 if spent is None or not total else spent.seconds / total
+        share = 0.0 if spent is None or not total else min(spent.seconds / total, 1.0)
         colour = f' style="background: rgba(255, 110, 0, {0.05 + 0.75 * share:.3f})"' if spent is not None else ""
         told = "<td></td>" * 5 + "<td></td>" if spent is None else f"{_cells(spent, total)}<td>{spent.target}</td>"
         rows.append(f'<tr class="line"{colour}>{told}<td>{number}</td><td class="text code">{escape(text)}</td></tr>\n')

@@ -41,8 +41,8 @@ class Progress:
             self.out.write(self._painted(LETTERS[status], status))
         self.out.flush()
 
-    def finish(self, results: Sequence[Result], seconds: float, interrupted: bool) -> None:
-        """All there is to say in the end."""
+    def finish(self, results: Sequence[Result], seconds: float, interrupted: bool, slowest: int = 0) -> None:
+        """All there is to say in the end; of so many tests that took longest how long."""
         write = self.out.write
         if self._file is not None:
             write("\n")
@@ -52,6 +52,10 @@ class Progress:
             write(f"{result.case.file}:{result.case.line}\n{result.outcome.text.rstrip()}\n")
             if result.outcome.output:
                 write(f"{' it printed '.center(WIDTH, '-')}\n{result.outcome.output.rstrip()}\n")
+        if slowest and results:
+            write(f"\n{' what took longest '.center(WIDTH, '=')}\n")
+            for result in sorted(results, key=lambda r: -r.seconds)[:slowest]:
+                write(f"{result.seconds:.3f} s  {result.case.id}\n")
         if bad:
             write(f"\n{' what is wrong '.center(WIDTH, '=')}\n")
         for result in bad:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from sacpy import cli
 from sacpy.interp.evaluator import Evaluator
 from sacpy.interp.world import World
 from sacpy.repl.commands import obey
@@ -218,3 +221,16 @@ def test_nothing_of_it_is_in_code_that_nobody_traces() -> None:
     program, _ = Workspace().load_text(f"use Array: all; {TEXT} int main() {{ return 0; }}")
     text = Evaluator(program).source("_MAIN::g/0")
     assert "_at(" not in text and "_site" not in text and "_enter" not in text
+
+
+def test_a_run_on_a_terminal_says_how_to_look_behind_its_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "p.sac"
+    path.write_text("use Array: all; int f(int[.] v, int i) { return v[i]; } int main() { return f([1, 2], 7); }")
+    assert cli.main(["run", str(path)]) == 1
+    hint = f"sacpy -i {path}, then main() and :locals\n"
+    assert hint not in capfd.readouterr().err
+    monkeypatch.setattr("sacpy.base.terminal.is_terminal", lambda stream: True)
+    assert cli.main(["run", str(path)]) == 1
+    assert capfd.readouterr().err.endswith(hint)

@@ -11,7 +11,7 @@ import pytest
 
 from sacpy import cli
 from sacpy.benching.machine import rates, tick
-from sacpy.benching.roofline import Roofline, lines, roofline
+from sacpy.benching.roofline import Roofline, data, lines, roofline
 from sacpy.benching.subjects import Subject
 from sacpy.interp.world import World
 from sacpy.jit.reports.watching import watching
@@ -37,15 +37,22 @@ def counted(tmp_path: Path, text: str, seconds: float = 0.01) -> Roofline:
 
 
 def test_bytes_and_operations_are_counted(tmp_path: Path) -> None:
-    (loop,) = counted(tmp_path, "shifted(tod(iota(100001)))").loops
+    found = counted(tmp_path, "shifted(tod(iota(100001)))")
+    (loop,) = found.loops
+    assert data(found)[0]["bytes"] == loop.bytes
     assert (loop.place, loop.makes, loop.runs, loop.guessed) == ("p.sac:3", "genarray", 1, False)
     assert (loop.bytes, loop.operations) == (8 * 100000 + 8 * 100001, 200000)
     assert 0 < loop.seconds < 0.1 and loop.limit == "memory" and 0 < loop.share < 20
+
+
+@pytest.mark.long
+def test_of_each_array_no_more_is_read_than_it_has(tmp_path: Path) -> None:
     (loop,) = counted(tmp_path, "product(genarray([200, 100], 1.0), genarray([100, 300], 2.0))").loops
-    assert loop.bytes == 8 * (200 * 100 + 100 * 300 + 200 * 300)  # of each array no more than it has
+    assert loop.bytes == 8 * (200 * 100 + 100 * 300 + 200 * 300)
     assert loop.operations == 2 * 200 * 100 * 300 and loop.limit == "arithmetic"
 
 
+@pytest.mark.long
 def test_parts_that_stay_interpreted_do_not_hide_the_rest(tmp_path: Path) -> None:
     found = counted(tmp_path, "printed(tod(iota(20001)), 3)", 0.2)
     assert sum(x.runs for x in found.loops) == 3 and {x.place for x in found.loops} == {"p.sac:3"}
@@ -86,6 +93,11 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     out = capsys.readouterr().out
     assert "with-loops of shifted(tod(iota(50001))), interp\n  it is interpreted\n" in out
     assert re.search(r"  p\.sac:3, genarray: [\d.]+ us, \d+%; 800 kB, [\d.]+ .B/s of [\d.]+ .B/s; 100 kop, ", out)
-    assert cli.main([*words, "--target", "cpu", "--json"]) == 0
-    (loop,) = json.loads(capsys.readouterr().out)["benchmarks"][0]["with_loops"]
-    assert (loop["bytes"], loop["operations"], loop["limit"]) == (800008, 100000, "memory")
+
+
+def test_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "p.sac"
+    file.write_text(PROGRAM)
+    words = ["bench", str(file), "shifted([1.0])", "--time", "0.01", "--roofline", "--json", "--target", "interp"]
+    assert cli.main(words) == 0
+    assert json.loads(capsys.readouterr().out)["benchmarks"][0]["with_loops"] == "it is interpreted"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import xml.etree.ElementTree as tree
@@ -201,6 +202,8 @@ def test_statuses_selection_and_junit(tmp_path: Path, capsys: pytest.CaptureFixt
     assert cli.main(["test", str(tmp_path / "gone")]) == 1
     assert "error[E0303]" in capsys.readouterr().err
     assert cli.main(["test", f"{tmp_path}/t.sac::test_one"]) == 0
+    told = ran(text, capsys, tmp_path, "--durations", "1")[1]
+    assert re.search(r"= what took longest =+\n[\d.]+ s  t.sac::test_", told)
     ran(text, capsys, tmp_path, "--junit", str(tmp_path / "out.xml"))
     suite = tree.parse(tmp_path / "out.xml").getroot()[0]
     assert [suite.get(n) for n in ("tests", "failures", "errors")] == ["2", "1", "0"]
