@@ -156,6 +156,8 @@ def test_nothing_comes_from_elsewhere(seen: dict[str, Any]) -> None:
 
 
 def test_what_the_page_is_made_of(folder: Path) -> None:
+    licences = (folder / "licences.txt").read_text("utf-8")
+    assert all(name in licences for name in ("@codemirror/view", "pyodide", "NumPy")) and "esbuild" not in licences
     data = gzip.decompress((folder / "packages.bin").read_bytes())
     names = [name for name, _ in json.loads(data[: data.index(b"\n")])]
     assert {"play.pyc", "sacpy/stdlib/parsed.image", "sacpy/lang/parser.py"} <= set(names)
