@@ -232,9 +232,9 @@ def test_what_is_no_picture(data: bytes) -> None:
 
 
 def test_links_to_programs_unpack() -> None:
-    packed = gallery.link("x = 1;\n● ü\n", "in").removeprefix("#z=")
+    packed = gallery.link("x = 1;\n● ü\n").removeprefix("#z=")
     text = zlib.decompress(urlsafe_b64decode(packed + "=" * (-len(packed) % 4)), -15).decode()
-    assert text == '{"text": "x = 1;\\n● ü\\n", "stdin": "in"}'
+    assert text == '{"text": "x = 1;\\n● ü\\n"}'
 
 
 def test_the_editor_knows_the_languages_words() -> None:
