@@ -94,8 +94,8 @@ def _text(name: str, cell: str) -> str:
     return (ROOT / "programs" / f"{name}.sac").read_text("utf-8") + "\n" + cell
 
 
-def link(text: str, stdin: str = "") -> str:
+def link(text: str) -> str:
     """The fragment of the playground's address for a program, as its page makes it."""
-    bytes = dumps({"text": text, "stdin": stdin} if stdin else {"text": text}, ensure_ascii=False).encode()
     packer = zlib.compressobj(9, zlib.DEFLATED, -15)
-    return "#z=" + base64.urlsafe_b64encode(packer.compress(bytes) + packer.flush()).decode().rstrip("=")
+    packed = packer.compress(dumps({"text": text}, ensure_ascii=False).encode()) + packer.flush()
+    return "#z=" + base64.urlsafe_b64encode(packed).decode().rstrip("=")

@@ -19,7 +19,7 @@ import pytest
 
 from tests.tools import ROOT
 from website import links
-from website.playground import build, distribution
+from website.playground import build, distribution, play
 
 TOOLS = ROOT / "build" / "site-tools"
 PATIENCE = 420  # seconds for everything that is done in the browser
@@ -156,8 +156,39 @@ def test_nothing_comes_from_elsewhere(seen: dict[str, Any]) -> None:
 
 
 def test_what_the_page_is_made_of(folder: Path) -> None:
+    licences = (folder / "licences.txt").read_text("utf-8")
+    assert all(name in licences for name in ("@codemirror/view", "pyodide", "NumPy")) and "esbuild" not in licences
     data = gzip.decompress((folder / "packages.bin").read_bytes())
     names = [name for name, _ in json.loads(data[: data.index(b"\n")])]
     assert {"play.pyc", "sacpy/stdlib/parsed.image", "sacpy/lang/parser.py"} <= set(names)
     assert not any("llvmlite" in name or name.endswith(".object") for name in names)
     assert not [n for n in names if n.endswith(".py") and not n.startswith(build.SOURCES)]
+
+
+# ---------------------------------------------------------------- the same as everywhere
+
+
+def told(found: list[dict[str, Any]]) -> list[Any]:
+    """What events say, however the output was cut into pieces."""
+    text = "".join(e["text"] for e in found if e["type"] == "text")
+    others = [{k: v for k, v in e.items() if k != "seconds"} for e in found if e["type"] not in ("text", "clear")]
+    return [text, *others]
+
+
+def same(folder: Path, tmp_path: Path, texts: list[tuple[str, str]]) -> list[str]:
+    """Those texts that give something else in the playground's Python than in this one."""
+    given, made = tmp_path / "given.json", tmp_path / "made.json"
+    given.write_text(json.dumps(texts))
+    script = str(Path(__file__).parent / "interpreter.mjs")
+    subprocess.run(["node", script, str(folder), str(given), str(made)], check=True)
+    different = []
+    for (text, stdin), found in zip(texts, json.loads(made.read_text())):
+        here: list[dict[str, Any]] = []
+        play.run(text, stdin, here.append)
+        if told(here) != told(found):
+            different.append(text)
+    return different
+
+
+def test_programs_give_the_same_in_the_playground(folder: Path, tmp_path: Path) -> None:
+    assert same(folder, tmp_path, [(e["text"], e.get("stdin", "")) for e in build.examples()]) == []

@@ -150,6 +150,11 @@ def test_cells_of_the_playground(text: str) -> None:
     assert any(e["type"] in ("show", "text") for e in found)
 
 
+def test_examples_have_names_of_their_own() -> None:
+    names = [example["name"] for example in examples()]
+    assert len(set(names)) == len(names) and set(gallery.names()) <= set(names)
+
+
 def test_programs_and_cells_are_told_apart() -> None:
     assert play.is_program("int f() { return 1; }\nint main() { return f(); }")
     assert not play.is_program("int main() { return 1; }\n:plot iota(3)")
@@ -227,9 +232,9 @@ def test_what_is_no_picture(data: bytes) -> None:
 
 
 def test_links_to_programs_unpack() -> None:
-    packed = gallery.link("x = 1;\n● ü\n", "in").removeprefix("#z=")
+    packed = gallery.link("x = 1;\n● ü\n").removeprefix("#z=")
     text = zlib.decompress(urlsafe_b64decode(packed + "=" * (-len(packed) % 4)), -15).decode()
-    assert text == '{"text": "x = 1;\\n● ü\\n", "stdin": "in"}'
+    assert text == '{"text": "x = 1;\\n● ü\\n"}'
 
 
 def test_the_editor_knows_the_languages_words() -> None:

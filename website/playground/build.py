@@ -38,6 +38,7 @@ def build(out: Path, tools: Path) -> None:
     pyodide = distribution.pyodide(modules)
     _scripts(out, tools)
     _python(out, tools, pyodide)
+    (out / "licences.txt").write_text(licences(modules, distribution.numpy_wheel(pyodide, tools / "wheels")), "utf-8")
     (out / "pyodide").mkdir()
     for name in distribution.CORE:
         if (pyodide / name).is_file():
@@ -91,7 +92,7 @@ def examples() -> list[dict[str, str]]:
     for file in sorted((HERE / "examples").glob("*.sac")):
         text = file.read_text("utf-8")
         title = text.partition("\n")[0].removeprefix("// ")
-        found.append({"name": file.stem.partition("-")[2], "group": "Cells", "title": title, "text": text})
+        found.append({"name": f"cell-{file.stem.partition('-')[2]}", "group": "Cells", "title": title, "text": text})
     for file in sorted((ROOT / "programs").glob("*.sac")):
         stdin = file.with_suffix(".stdin")
         found.append(
@@ -123,6 +124,21 @@ def _scripts(out: Path, tools: Path) -> None:
          "--external:./pyodide/*", "--legal-comments=linked", "--log-level=warning", f"--outdir={out}"],
         cwd=source, check=True,
     )  # fmt: skip
+
+
+def licences(modules: Path, wheels: Path) -> str:
+    """The licences of what the page's folder holds and others have made: npm's packages but those that only build it,
+    and NumPy."""
+    lock = json.loads((HERE / "package-lock.json").read_text("utf-8"))["packages"]
+    texts = []
+    for name, about in sorted((n.partition("node_modules/")[2], a) for n, a in lock.items() if n and not a.get("dev")):
+        files = sorted(p for p in (modules / name).glob("*") if p.name.upper().startswith(("LICENSE", "LICENCE")))
+        text = "\n".join(file.read_text("utf-8") for file in files) or f"under the licence {about['license']}\n"
+        texts.append(f"{name} {about['version']}\n\n{text}")
+    with zipfile.ZipFile(wheels) as numpy:
+        found = [n for n in numpy.namelist() if re.search(r"dist-info/(?:licenses/)?LICENSE[^/]*$", n)]
+        texts.append("NumPy\n\n" + "\n".join(numpy.read(name).decode() for name in found))
+    return f"\n{'=' * 72}\n\n".join(texts)
 
 
 # ---------------------------------------------------------------- Python

