@@ -59,7 +59,9 @@ def compile_for_device(
         raise Unsupported(kept)
     unit, report = kept
     with clock.stage("place"):
-        made = device_program(unit, tools, device, protocol(program.signature(key)).gives)
+        gives = protocol(program.signature(key)).gives
+        # of a wide unit there may be more indices along an axis than kernels count
+        made = None if unit.root.wide else device_program(unit, tools, device, gives)
     if made is None:
         return compile_unit(program, key, kind, name, tools)
     return Compiled(made.call, replace(report, stages=tuple(clock.stages), cached=cached), owned=False, device=made)
