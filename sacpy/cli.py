@@ -33,7 +33,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sacpy.commands.messages import show, show_warnings, tell
+from sacpy.commands.messages import how_to_look, show, show_warnings, tell
 from sacpy.commands.options import TOOLS, defines, parse, prompt_workspace, refuse, workspace_of
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def _guarded(parsed: argparse.Namespace) -> int:
     except SacError as error:
         show(error.diagnostics)
         if parsed.command == "run" and error.diagnostics[-1].stack:
-            _how_to_look(parsed.file)
+            how_to_look(parsed.file)
         return 1
     except KeyboardInterrupt:
         sys.stderr.write("interrupted\n")
@@ -93,14 +93,6 @@ def _guarded(parsed: argparse.Namespace) -> int:
             "shows\n"
         )
         return 1
-
-
-def _how_to_look(file: Path) -> None:
-    """Says on a terminal how to see the values behind an error: compiled code keeps none, and neither does a run."""
-    from sacpy.base.terminal import is_terminal
-
-    if is_terminal(sys.stderr):
-        sys.stderr.write(f"to see the values there, interpreted: sacpy -i {file}, then main() and :locals\n")
 
 
 # ---------------------------------------------------------------- commands

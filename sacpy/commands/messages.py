@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from sacpy.lang.diagnostics import Diagnostic
 
 
@@ -35,3 +37,11 @@ def show(diagnostics: Sequence[Diagnostic]) -> None:
         sys.stdout.flush()
         text = render_text(diagnostics, color=has_color(sys.stderr))
         sys.stderr.write(text if text.endswith("\n") else text + "\n")
+
+
+def how_to_look(file: Path) -> None:
+    """Says on a terminal how to see the values behind an error: compiled code keeps none, and neither does a run."""
+    from sacpy.base.terminal import is_terminal
+
+    if is_terminal(sys.stderr):
+        sys.stderr.write(f"to see the values there, interpreted: sacpy -i {file}, then main() and :locals\n")
