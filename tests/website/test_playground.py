@@ -169,9 +169,15 @@ def test_what_the_page_is_made_of(folder: Path) -> None:
 
 
 def told(found: list[dict[str, Any]]) -> list[Any]:
-    """What events say, however the output was cut into pieces."""
-    text = "".join(e["text"] for e in found if e["type"] == "text")
-    others = [{k: v for k, v in e.items() if k != "seconds"} for e in found if e["type"] not in ("text", "clear")]
+    """What stands on the page in the end, however the output was cut into pieces, and how often it was cleared."""
+    text, others = "", []
+    for event in found:
+        if event["type"] == "text":
+            text += event["text"]
+        elif event["type"] == "clear":
+            text = ""
+        else:
+            others.append({key: value for key, value in event.items() if key != "seconds"})
     return [text, *others]
 
 
