@@ -1,5 +1,6 @@
 """Unrolling: folds over a few known indices, and counting loops of a few rounds (a few more where they change a small
-array), become straight code, in the same order.
+array), become straight code, in the same order. Folds over some more indices do so where they are not the sums of a
+matrix product: in tiles, each element that is loaded serves many of those.
 
     s = with fold from 0.0 by (acc), (val)        x = load a[i,0]
           r = add acc, val; give r                s1 = add 0.0, x
