@@ -58,8 +58,8 @@ MUTANTS: dict[Mutant, Callable[[], None]] = {
         "the old value may be combined with itself",
         COMBINE,
         "step_of",
-        "for old, value in (op.args, op.args[::-1]):\n            if isinstance(old, Var) and value != old",
-        "for old, value in (op.args, op.args[::-1]):\n            if isinstance(old, Var)",
+        "for old, value in (op.args, op.args[::-1]):\n            if isinstance(old, g.Var) and value != old",
+        "for old, value in (op.args, op.args[::-1]):\n            if isinstance(old, g.Var)",
     ): stays("add z, t", "add z, z"),
     Mutant(
         "the lesser is the greater", COMBINE, "_choice", "rhs.args == (first, second)", "rhs.args != (first, second)"
@@ -75,7 +75,7 @@ MUTANTS: dict[Mutant, Callable[[], None]] = {
         step("sticky")
     ),
     Mutant(
-        "NaN of the value is sticky", COMBINE, "_choice", 'Op("neq", (old, old))', 'Op("neq", (value, value))'
+        "NaN of the value is sticky", COMBINE, "_choice", 'g.Op("neq", (old, old))', 'g.Op("neq", (value, value))'
     ): step("NaN of the value"),
     Mutant(
         "a choice in which NaN goes is sticky",
@@ -120,7 +120,7 @@ MUTANTS: dict[Mutant, Callable[[], None]] = {
         test_combine.test_cells_that_are_folds
     ),
     Mutant("loops may step", COMBINE, "nest_of", "r.step != 1 or ", ""): stays("to l step 1", "to l step 2"),
-    Mutant("terms may read the array", COMBINE, "nest_of", "parameters & free(Block(body))", "set()"): (
+    Mutant("terms may read the array", COMBINE, "nest_of", "parameters & free(g.Block(body))", "set()"): (
         stays("load u[i,k]", "load pk[i,k]")
     ),
     Mutant(
@@ -147,8 +147,8 @@ MUTANTS: dict[Mutant, Callable[[], None]] = {
         "ends may be loaded for each element",
         COMBINE,
         "_is_box",
-        "isinstance(s.rhs, Op)",
-        "isinstance(s.rhs, Op | Load)",
+        "isinstance(s.rhs, g.Op)",
+        "isinstance(s.rhs, g.Op | g.Load)",
     ): test_combine.test_ends_that_are_loaded_stay,
     Mutant("an element's rounds may depend on other rounds", COMBINE, "_is_box", "free(bounds) & inside", "set()"): (
         test_combine.test_ends_that_depend_on_other_rounds_stay
@@ -163,8 +163,8 @@ MUTANTS: dict[Mutant, Callable[[], None]] = {
         "any array may be changed",
         COMBINE,
         "_of_cells",
-        "isinstance(operator, Modarray) and operator.array == array",
-        "isinstance(operator, Modarray)",
+        "isinstance(operator, g.Modarray) and operator.array == array",
+        "isinstance(operator, g.Modarray)",
     ): stays("modarray p\n", "modarray a\n", INTERIOR),
     Mutant("a row that is used twice is used once", COMBINE, "_element", "!= 1", "< 1"): (
         test_combine.test_a_row_that_is_used_elsewhere_stays

@@ -15,17 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sacpy.jit.ir.graph import (
-    Atom,
-    Block,
-    Let,
-    Load,
-    Reshape,
-    Var,
-    View,
-    blocks,
-    operands,
-)
+from sacpy.jit.ir import graph as g
 from sacpy.nodes import Node
 
 
@@ -33,13 +23,13 @@ class Access(Node):
     """A read. `index`: along the first axes of the array; `element`: of one element, so that this is all of its index.
     `within`: where what lies there was given other extents, these; `inner`: the index in that."""
 
-    index: tuple[Atom, ...]
+    index: tuple[g.Atom, ...]
     element: bool = False
-    within: tuple[Atom, ...] = ()
-    inner: tuple[Atom, ...] = ()
+    within: tuple[g.Atom, ...] = ()
+    inner: tuple[g.Atom, ...] = ()
 
 
-def accesses(body: Block, name: str) -> Iterator[Access]:
+def accesses(body: g.Block, name: str) -> Iterator[Access]:
     """What a block reads of an array from outside of it. What is no load reads all of what it mentions: so does an
     update, which reads what it leaves. Blocks that hand the array out read it as well."""
     known = {name: Access(())}
@@ -47,40 +37,40 @@ def accesses(body: Block, name: str) -> Iterator[Access]:
     while waiting:
         b = waiting.pop()
         for s in b.statements:
-            if not isinstance(s, Let):
+            if not isinstance(s, g.Let):
                 continue
             rhs = s.rhs
-            if rhs.__class__ is Load:
-                assert isinstance(rhs, Load)
+            if rhs.__class__ is g.Load:
+                assert isinstance(rhs, g.Load)
                 if rhs.array.name in known:
                     yield _at(known[rhs.array.name], rhs.index, element=True)
                 continue
-            if isinstance(rhs, Var | View | Reshape):
-                array = rhs if isinstance(rhs, Var) else rhs.array
+            if isinstance(rhs, g.Var | g.View | g.Reshape):
+                array = rhs if isinstance(rhs, g.Var) else rhs.array
                 if array.name in known:
                     known[s.targets[0].name] = _seen(known[array.name], rhs)
                 continue
-            for a in operands(rhs):
-                if isinstance(a, Var) and a.name in known:
+            for a in g.operands(rhs):
+                if isinstance(a, g.Var) and a.name in known:
                     yield known[a.name]
-            waiting += blocks(rhs)
+            waiting += g.blocks(rhs)
         for a in b.results:
-            if isinstance(a, Var) and a.name in known:
+            if isinstance(a, g.Var) and a.name in known:
                 yield known[a.name]
 
 
-def _at(before: Access, index: tuple[Atom, ...], *, element: bool) -> Access:
+def _at(before: Access, index: tuple[g.Atom, ...], *, element: bool) -> Access:
     """A part of what has been selected before."""
     if before.within:
         return Access(before.index, element, before.within, (*before.inner, *index))
     return Access((*before.index, *index), element)
 
 
-def _seen(before: Access, rhs: Var | View | Reshape) -> Access:
+def _seen(before: Access, rhs: g.Var | g.View | g.Reshape) -> Access:
     """What another name stands for."""
-    if isinstance(rhs, View):
+    if isinstance(rhs, g.View):
         return _at(before, rhs.index, element=False)
-    if not isinstance(rhs, Reshape):
+    if not isinstance(rhs, g.Reshape):
         return before
     if before.inner:  # a part of what has other extents: no part of the array along its own axes
         return Access(before.index)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from sacpy.jit.ir.graph import Atom, Block, Const, For, Let, Load, Op, Partition, Var, WithLoop, blocks
+from sacpy.jit.ir import graph as g
 from sacpy.nodes import Node, Record, field
 from sacpy.withloop import chains
 from sacpy.withloop.arithmetic import Slot
@@ -25,14 +25,14 @@ class Entry(Node):
     high: int
 
 
-Place = tuple[str, tuple[Atom, ...]]  # array and index, as a load has them
+Place = tuple[str, tuple[g.Atom, ...]]  # array and index, as a load has them
 
 
 class Footprint(Node):
     """Accesses of one array, along the same axes; `entries` spans all of them. `sites`: how many different elements an
     index reads, counters left out of account."""
 
-    array: Var
+    array: g.Var
     entries: tuple[Entry, ...]
     places: frozenset[Place]
     reads: int
@@ -40,37 +40,37 @@ class Footprint(Node):
 
 class _Reader(Record):
     known: dict[str, Entry]
-    free: Mapping[str, Var]
+    free: Mapping[str, g.Var]
     found: dict[tuple[str, tuple[int | None, ...]], dict[Place, tuple[Entry, ...]]] = field(
         default_factory=lambda: defaultdict(dict)
     )
 
-    def entry(self, a: Atom) -> Entry | None:
-        if isinstance(a, Const):
+    def entry(self, a: g.Atom) -> Entry | None:
+        if isinstance(a, g.Const):
             return Entry(None, int(a.value), int(a.value)) if a.base == "int" else None
         return self.known.get(a.name)
 
-    def block(self, b: Block) -> None:
+    def block(self, b: g.Block) -> None:
         for s in b.statements:
-            if not isinstance(s, Let):
+            if not isinstance(s, g.Let):
                 continue
             match s.rhs:
-                case Op(code="add" | "sub", args=(a, c)) if (x := self.entry(a)) and (y := self.entry(c)):
+                case g.Op(code="add" | "sub", args=(a, c)) if (x := self.entry(a)) and (y := self.entry(c)):
                     if (sum_ := _sum(x, y, s.rhs.code)) is not None:
                         self.known[s.targets[0].name] = sum_
-                case Load(array=array, index=index) if array.name in self.free:
+                case g.Load(array=array, index=index) if array.name in self.free:
                     entries = tuple(map(self.entry, index))
                     if all(e is not None for e in entries):
                         whole = tuple(e for e in entries if e is not None)
                         self.found[array.name, tuple(e.axis for e in whole)][array.name, index] = whole
-                case For(index=i, lower=Const(value=low), upper=Const(value=up), step=step) if step > 0:
+                case g.For(index=i, lower=g.Const(value=low), upper=g.Const(value=up), step=step) if step > 0:
                     self.known[i.name] = Entry(None, int(low), max(int(low), int(up) - 1))
-                case WithLoop(partitions=partitions):
+                case g.WithLoop(partitions=partitions):
                     for p in partitions:
                         for i, lo, hi in zip(p.index, p.lower, p.upper):
-                            if isinstance(lo, Const) and isinstance(hi, Const):
+                            if isinstance(lo, g.Const) and isinstance(hi, g.Const):
                                 self.known[i.name] = Entry(None, int(lo.value), max(int(lo.value), int(hi.value) - 1))
-            for inner in blocks(s.rhs):
+            for inner in g.blocks(s.rhs):
                 self.block(inner)
 
 
@@ -82,7 +82,7 @@ def _sum(x: Entry, y: Entry, code: str) -> Entry | None:
     return Entry(x.axis, x.low - y.high, x.high - y.low) if y.axis is None else None
 
 
-def footprints(p: Partition, free: Mapping[str, Var], fixed: bool = False) -> dict[str, Footprint]:
+def footprints(p: g.Partition, free: Mapping[str, g.Var], fixed: bool = False) -> dict[str, Footprint]:
     """What one index of a partition reads around itself, by the names of the arrays; of an array that is read along
     different axes, the way most accesses have. `fixed`: what follows no axis may be among the entries, if it lies
     between constants."""
@@ -95,7 +95,9 @@ def footprints(p: Partition, free: Mapping[str, Var], fixed: bool = False) -> di
     return found
 
 
-def entries_of(index: Sequence[Var], code: Iterable[Block], free: Mapping[str, Var]) -> dict[Place, tuple[Entry, ...]]:
+def entries_of(
+    index: Sequence[g.Var], code: Iterable[g.Block], free: Mapping[str, g.Var]
+) -> dict[Place, tuple[Entry, ...]]:
     """What some code reads around an index, access by access."""
     reader = _Reader({v.name: Entry(axis, 0, 0) for axis, v in enumerate(index)}, free)
     for b in code:
@@ -103,7 +105,7 @@ def entries_of(index: Sequence[Var], code: Iterable[Block], free: Mapping[str, V
     return {place: entries for places in reader.found.values() for place, entries in places.items()}
 
 
-def footprints_of(index: Sequence[Var], code: Iterable[Block], free: Mapping[str, Var]) -> list[Footprint]:
+def footprints_of(index: Sequence[g.Var], code: Iterable[g.Block], free: Mapping[str, g.Var]) -> list[Footprint]:
     """What some code reads around an index: of each array, each way along the axes; entries of an index that follow
     none of them are the same everywhere."""
     reader = _Reader({v.name: Entry(axis, 0, 0) for axis, v in enumerate(index)}, free)

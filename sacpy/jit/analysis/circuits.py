@@ -31,19 +31,7 @@ from typing import TYPE_CHECKING
 
 from sacpy.jit.analysis.ints import Ints
 from sacpy.jit.analysis.makers import Makers
-from sacpy.jit.ir.graph import (
-    ArrayType,
-    Block,
-    Function,
-    Genarray,
-    Let,
-    Modarray,
-    Stmt,
-    Update,
-    Var,
-    WithLoop,
-    extents_of,
-)
+from sacpy.jit.ir import graph as g
 from sacpy.nodes import Node, Record, field
 
 if TYPE_CHECKING:
@@ -56,21 +44,21 @@ class Circuit(Node):
     it is an update. `onto`: the array that there is and that becomes `whole`, None where `whole` is made at the point.
     `source`: the view of what is there, if the part begins with that."""
 
-    part: Var
-    whole: Var
+    part: g.Var
+    whole: g.Var
     names: tuple[str, ...]
     at: Projection
     point: int
     partition: int | None
-    onto: Var | None
-    source: Var | None
+    onto: g.Var | None
+    source: g.Var | None
 
 
 class Refusal(Node):
     """`part` is made elsewhere, and copied into `whole`."""
 
-    part: Var
-    whole: Var
+    part: g.Var
+    whole: g.Var
     reason: str
 
 
@@ -94,7 +82,7 @@ class Outside(Node):
     given: frozenset[str] = frozenset()
 
     @staticmethod
-    def of(function: Function, taken: Collection[int]) -> Outside:
+    def of(function: g.Function, taken: Collection[int]) -> Outside:
         """Of the root of a unit. `taken`: which of its parameters it may take over."""
         names = {p.name: number in taken for number, p in enumerate(function.params)}
         return Outside(frozenset(n for n, given in names.items() if not given), frozenset(n for n in names if names[n]))
@@ -111,9 +99,9 @@ NOTHING = Plan()
 
 
 def circuits(
-    block: Block,
+    block: g.Block,
     owned: Collection[str],
-    uses_of: Callable[[Stmt], frozenset[str]],
+    uses_of: Callable[[g.Stmt], frozenset[str]],
     ints: Ints,
     outside: Outside,
     *,
@@ -130,20 +118,20 @@ def circuits(
     return Planner(block, frozenset(owned), makers, ints, outside, scattered).plan()
 
 
-def is_point(s: Stmt) -> bool:
+def is_point(s: g.Stmt) -> bool:
     """Whether a statement might copy an array into a part of another one."""
-    if not isinstance(s, Let):
+    if not isinstance(s, g.Let):
         return False
-    if isinstance(s.rhs, Update):
-        return isinstance(s.rhs.value.type, ArrayType)
-    return isinstance(s.rhs, WithLoop) and _receives(s.rhs)
+    if isinstance(s.rhs, g.Update):
+        return isinstance(s.rhs.value.type, g.ArrayType)
+    return isinstance(s.rhs, g.WithLoop) and _receives(s.rhs)
 
 
-def _receives(w: WithLoop) -> bool:
+def _receives(w: g.WithLoop) -> bool:
     """Whether the partitions of a with-loop set elements of one array, in memory that may be there before."""
     if len(w.operators) != 1 or not w.disjoint:
         return False
     (o,) = w.operators
-    if isinstance(o, Genarray):
+    if isinstance(o, g.Genarray):
         return w.complete and not o.cell
-    return isinstance(o, Modarray) and len(extents_of(o.array)) == len(w.frame or ())
+    return isinstance(o, g.Modarray) and len(g.extents_of(o.array)) == len(w.frame or ())

@@ -20,27 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from sacpy.jit.ir.graph import (
-    ArrayType,
-    Atom,
-    Block,
-    Const,
-    Fold,
-    For,
-    Genarray,
-    Let,
-    Load,
-    Modarray,
-    Op,
-    Partition,
-    ScalarType,
-    Stmt,
-    Update,
-    Var,
-    WithLoop,
-    extents_of,
-    operands,
-)
+from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import bound, free, needed_for, uses
 from sacpy.lang.types import REAL, SIGNED
 from sacpy.nodes import Node, replace
@@ -58,9 +38,9 @@ class Step(Node):
     stays once it came, so that those of reals may be grouped in any way."""
 
     code: str
-    old: Var
-    value: Atom
-    lets: tuple[Let, ...]
+    old: g.Var
+    value: g.Atom
+    lets: tuple[g.Let, ...]
     negative: bool = False
     sticky: bool = False
 
@@ -69,7 +49,7 @@ class Step(Node):
         return self.old.base
 
     @property
-    def new(self) -> Var:
+    def new(self) -> g.Var:
         """The new value."""
         return self.lets[-1].targets[0]
 
@@ -85,44 +65,44 @@ class Step(Node):
 
     def alone(self, count: Mapping[str, int]) -> bool:
         """Whether nobody else uses the old value, or the new one, or what is computed on the way. `count`: all uses."""
-        names = [a.name for s in self.lets for a in operands(s.rhs) if isinstance(a, Var)]
+        names = [a.name for s in self.lets for a in g.operands(s.rhs) if isinstance(a, g.Var)]
         inside = (self.old.name, *(s.targets[0].name for s in self.lets[:-1]))
         return count[self.new.name] == 1 and all(names.count(name) == count[name] for name in inside)
 
 
-Lets = Mapping[str, Let]
+Lets = Mapping[str, g.Let]
 
 
-def lets_of(many: Iterable[Stmt]) -> dict[str, Let]:
+def lets_of(many: Iterable[g.Stmt]) -> dict[str, g.Let]:
     """The statements that set one variable, by its name."""
-    return {s.targets[0].name: s for s in many if isinstance(s, Let) and len(s.targets) == 1}
+    return {s.targets[0].name: s for s in many if isinstance(s, g.Let) and len(s.targets) == 1}
 
 
-def step_of(new: Atom, lets: Lets, is_old: Callable[[Atom], bool]) -> Step | None:
+def step_of(new: g.Atom, lets: Lets, is_old: Callable[[g.Atom], bool]) -> Step | None:
     """The step that gives `new`. `is_old`: which operand is the old value."""
-    s = lets.get(new.name) if isinstance(new, Var) else None
-    if s is None or not isinstance(s.rhs, Op):
+    s = lets.get(new.name) if isinstance(new, g.Var) else None
+    if s is None or not isinstance(s.rhs, g.Op):
         return None
     op = s.rhs
     if op.code == "select":
         return _choice(s, op, lets, is_old)
     if op.code in CODES:
         for old, value in (op.args, op.args[::-1]):
-            if isinstance(old, Var) and value != old and is_old(old):
+            if isinstance(old, g.Var) and value != old and is_old(old):
                 return Step(op.code, old, value, (s,))
     if op.code == "sub" and s.targets[0].base in (*REAL, *SIGNED):
         old, value = op.args
-        if isinstance(old, Var) and value != old and is_old(old):
+        if isinstance(old, g.Var) and value != old and is_old(old):
             return Step("add", old, value, (s,), negative=True)
     return None
 
 
-def _choice(s: Let, op: Op, lets: Lets, is_old: Callable[[Atom], bool]) -> Step | None:
+def _choice(s: g.Let, op: g.Op, lets: Lets, is_old: Callable[[g.Atom], bool]) -> Step | None:
     """An extreme that is written as a choice."""
     condition, first, second = op.args
     test = _op(condition, lets)
     for old, value in ((first, second), (second, first)):
-        if test is None or not isinstance(old, Var) or value == old or not is_old(old):
+        if test is None or not isinstance(old, g.Var) or value == old or not is_old(old):
             continue
         compared, rhs = test
         if rhs.code in _RELATIONS and set(rhs.args) == {old, value}:
@@ -130,7 +110,7 @@ def _choice(s: Let, op: Op, lets: Lets, is_old: Callable[[Atom], bool]) -> Step 
             return Step(code, old, value, (compared, s))
         for relation, nan in (rhs.args, rhs.args[::-1]) if rhs.code == "or" and first == old else ():
             a, b = _op(relation, lets), _op(nan, lets)
-            if a is None or b is None or b[1] != Op("neq", (old, old)) or a[1].code not in ("le", "ge"):
+            if a is None or b is None or b[1] != g.Op("neq", (old, old)) or a[1].code not in ("le", "ge"):
                 continue
             if set(a[1].args) == {old, value}:
                 code = _RELATIONS[a[1].code]
@@ -139,16 +119,16 @@ def _choice(s: Let, op: Op, lets: Lets, is_old: Callable[[Atom], bool]) -> Step 
     return None
 
 
-def _op(a: Atom, lets: Lets) -> tuple[Let, Op] | None:
+def _op(a: g.Atom, lets: Lets) -> tuple[g.Let, g.Op] | None:
     """The operation that sets an atom."""
-    s = lets.get(a.name) if isinstance(a, Var) else None
-    return (s, s.rhs) if s is not None and isinstance(s.rhs, Op) else None
+    s = lets.get(a.name) if isinstance(a, g.Var) else None
+    return (s, s.rhs) if s is not None and isinstance(s.rhs, g.Op) else None
 
 
-def steps_of(body: Block, params: Sequence[Var], results: Sequence[Atom]) -> list[Step] | None:
+def steps_of(body: g.Block, params: Sequence[g.Var], results: Sequence[g.Atom]) -> list[Step] | None:
     """What the rounds of a loop do with some of its carried variables, if these are scalars, and all that becomes of
     each is a step whose value depends on none of them."""
-    if not params or not all(isinstance(p.type, ScalarType) for p in params):
+    if not params or not all(isinstance(p.type, g.ScalarType) for p in params):
         return None
     count, lets = uses(body), lets_of(body.statements)
     found: list[Step] = []
@@ -160,41 +140,41 @@ def steps_of(body: Block, params: Sequence[Var], results: Sequence[Atom]) -> lis
     return found  # none uses a variable of another, since each is used by its own step alone
 
 
-def without(body: Block, steps: Sequence[Step]) -> tuple[Stmt, ...]:
+def without(body: g.Block, steps: Sequence[Step]) -> tuple[g.Stmt, ...]:
     """The statements of a block without those of its steps."""
     mine = {let.targets for step in steps for let in step.lets}
-    return tuple(s for s in body.statements if not (isinstance(s, Let) and s.targets in mine))
+    return tuple(s for s in body.statements if not (isinstance(s, g.Let) and s.targets in mine))
 
 
-def function_of(step: Step, old: Atom, value: Var) -> list[Let]:
+def function_of(step: Step, old: g.Atom, value: g.Var) -> list[g.Let]:
     """The statements of a step for other operands, which set the same variables. A sum with the negative becomes a sum,
     a choice of the lesser one the minimum that it is. Otherwise extremes stay as they are written: for NaN, and for
     zeros of both signs, the order of their operands matters."""
     *before, last = step.lets
-    assert isinstance(last.rhs, Op)
+    assert isinstance(last.rhs, g.Op)
     op = last.rhs
     if before and before[0].rhs.code in ("lt", "gt"):  # type: ignore[union-attr]
-        before, op = [], Op(step.code, op.args[1:])
+        before, op = [], g.Op(step.code, op.args[1:])
     elif step.code not in ("min", "max"):
-        op = Op(step.code, (step.old, step.value))
+        op = g.Op(step.code, (step.old, step.value))
     env = {step.old: old, step.value: value}
     return [
-        Let(s.targets, replace(rhs, args=tuple(env.get(a, a) for a in rhs.args)), s.span)
+        g.Let(s.targets, replace(rhs, args=tuple(env.get(a, a) for a in rhs.args)), s.span)
         for s, rhs in ((*((s, s.rhs) for s in before), (last, op)))
-        if isinstance(rhs, Op)
+        if isinstance(rhs, g.Op)
     ]
 
 
 # ---------------------------------------------------------------- the function of a fold
 
 
-def steps_of_fold(fold: Fold) -> tuple[Step, ...] | None:
+def steps_of_fold(fold: g.Fold) -> tuple[Step, ...] | None:
     """The steps that a fold's function consists of: each accumulator with its value."""
     lets = lets_of(fold.combine.statements)
     found: list[Step] = []
     for result, accumulator, value in zip(fold.combine.results, fold.accumulators, fold.values):
         step = step_of(result, lets, lambda a, p=accumulator: a == p)  # type: ignore[misc]
-        if step is None or step.negative or step.value != value or not isinstance(value.type, ScalarType):
+        if step is None or step.negative or step.value != value or not isinstance(value.type, g.ScalarType):
             return None
         found.append(step)
     taken = sum(len(step.lets) for step in found)
@@ -208,43 +188,43 @@ class Cell(Node):
     """The body of a partition, whose axes are the parallel ones, as `before`, a fold, and `after`. The fold's one
     partition has the reduced axes. `targets`: what the fold sets; all are scalars."""
 
-    partition: Partition
-    before: tuple[Stmt, ...]
-    fold: WithLoop
-    targets: tuple[Var, ...]
-    after: Block
+    partition: g.Partition
+    before: tuple[g.Stmt, ...]
+    fold: g.WithLoop
+    targets: tuple[g.Var, ...]
+    after: g.Block
 
     @property
-    def inner(self) -> Partition:
+    def inner(self) -> g.Partition:
         """What is folded."""
         return self.fold.partitions[0]
 
     @property
-    def later(self) -> tuple[Block, ...]:
+    def later(self) -> tuple[g.Block, ...]:
         """What comes after `before`."""
         return self.inner.body, self.after
 
     @property
-    def folds(self) -> tuple[Fold, ...]:
-        return tuple(o for o in self.fold.operators if isinstance(o, Fold))
+    def folds(self) -> tuple[g.Fold, ...]:
+        return tuple(o for o in self.fold.operators if isinstance(o, g.Fold))
 
 
-def cell_of(p: Partition) -> Cell | None:
+def cell_of(p: g.Partition) -> Cell | None:
     """The body of a partition, if the first loop in it is a fold of scalars that sees all of its one partition."""
     for at, s in enumerate(p.body.statements):
-        if not isinstance(s, Let) or not isinstance(s.rhs, WithLoop):
+        if not isinstance(s, g.Let) or not isinstance(s.rhs, g.WithLoop):
             continue
         w = s.rhs
         if (
             len(w.partitions) != 1
             or not w.partitions[0].rank
             or not all(
-                isinstance(o, Fold) and o.stop is None and not any(extents_of(a) for a in o.neutrals)
+                isinstance(o, g.Fold) and o.stop is None and not any(g.extents_of(a) for a in o.neutrals)
                 for o in w.operators
             )
         ):
             return None
-        after = Block(p.body.statements[at + 1 :], p.body.results)
+        after = g.Block(p.body.statements[at + 1 :], p.body.results)
         return Cell(p, p.body.statements[:at], w, s.targets, after)
     return None
 
@@ -255,9 +235,9 @@ def cell_of(p: Partition) -> Cell | None:
 class Axis(Node):
     """A loop from `lower` to before `upper`."""
 
-    index: Var
-    lower: Atom
-    upper: Atom
+    index: g.Var
+    lower: g.Atom
+    upper: g.Atom
 
 
 class Nest(Node):
@@ -266,11 +246,11 @@ class Nest(Node):
     bounds; `body`: what computes `step.value`; `inside`: whether the loops that reduce an element stand in those over
     elements."""
 
-    array: Var
+    array: g.Var
     parallel: tuple[Axis, ...]
     reduced: tuple[Axis, ...]
-    before: tuple[Stmt, ...]
-    body: tuple[Stmt, ...]
+    before: tuple[g.Stmt, ...]
+    body: tuple[g.Stmt, ...]
     step: Step
     inside: bool
 
@@ -279,19 +259,19 @@ class _Element(Node):
     """What a round does to an array: `new` is what becomes of its element at `index`. `axes`: those of its indices that
     a with-loop runs over; `statements`: those of the round, the with-loop's among them."""
 
-    index: tuple[Atom, ...]
+    index: tuple[g.Atom, ...]
     axes: tuple[Axis, ...]
-    statements: tuple[Stmt, ...]
-    new: Atom
+    statements: tuple[g.Stmt, ...]
+    new: g.Atom
 
 
-def nest_of(r: For) -> Nest | None:
+def nest_of(r: g.For) -> Nest | None:
     """The nest that a loop is, if that is all it does."""
-    loops: list[For] = [r]
-    around: list[Stmt] = []
+    loops: list[g.For] = [r]
+    around: list[g.Stmt] = []
     while True:
         r = loops[-1]
-        if r.step != 1 or len(r.params) != 1 or not extents_of(r.params[0]):
+        if r.step != 1 or len(r.params) != 1 or not g.extents_of(r.params[0]):
             return None
         inner = inner_loop(r)
         if inner is None:
@@ -300,18 +280,18 @@ def nest_of(r: For) -> Nest | None:
         loops.append(inner)
     (array,), given = r.params, loops[0].initial[0]
     element = _element(r.body, array)
-    if element is None or not isinstance(given, Var):
+    if element is None or not isinstance(given, g.Var):
         return None
     lets = lets_of(element.statements)
-    load = Load(array, element.index)
-    step = step_of(element.new, lets, lambda a: isinstance(a, Var) and a.name in lets and lets[a.name].rhs == load)
-    if step is None or not step.alone(uses(Block(element.statements, (element.new,)))):
+    load = g.Load(array, element.index)
+    step = step_of(element.new, lets, lambda a: isinstance(a, g.Var) and a.name in lets and lets[a.name].rhs == load)
+    if step is None or not step.alone(uses(g.Block(element.statements, (element.new,)))):
         return None
     gone = {step.old.name, *(s.targets[0].name for s in step.lets)}
-    body = (*around, *(s for s in element.statements if not (isinstance(s, Let) and s.targets[0].name in gone)))
+    body = (*around, *(s for s in element.statements if not (isinstance(s, g.Let) and s.targets[0].name in gone)))
     parameters = {p.name for loop in loops for p in loop.params}
-    if not all(isinstance(s, Let) and isinstance(s.rhs, Op | Load | Var | Const) for s in body) or (
-        parameters & free(Block(body))
+    if not all(isinstance(s, g.Let) and isinstance(s.rhs, g.Op | g.Load | g.Var | g.Const) for s in body) or (
+        parameters & free(g.Block(body))
     ):
         return None
     axes = {loop.index: Axis(loop.index, loop.lower, loop.upper) for loop in loops}
@@ -320,7 +300,7 @@ def nest_of(r: For) -> Nest | None:
     if not reduced or len(set(element.index)) != len(element.index) or not all(i in by_index for i in element.index):
         return None
     parallel = tuple(by_index[i] for i in element.index)  # type: ignore[index]
-    before = needed_for((b for a in reduced for b in (a.lower, a.upper)), Block(body))
+    before = needed_for((b for a in reduced for b in (a.lower, a.upper)), g.Block(body))
     if not _is_box(loops[0], parallel, reduced, before):
         return None
     body = tuple(s for s in body if s not in before)
@@ -329,12 +309,12 @@ def nest_of(r: For) -> Nest | None:
     return Nest(given, parallel, reduced, before, body, step, counters == order)
 
 
-def inner_loop(r: For) -> For | None:
+def inner_loop(r: g.For) -> g.For | None:
     """The loop that is all that becomes of the arrays in a round."""
     last = r.body.statements[-1] if r.body.statements else None
     if (
-        isinstance(last, Let)
-        and isinstance(last.rhs, For)
+        isinstance(last, g.Let)
+        and isinstance(last.rhs, g.For)
         and last.rhs.initial == r.params
         and r.body.results == last.targets
     ):
@@ -343,62 +323,62 @@ def inner_loop(r: For) -> For | None:
     return None
 
 
-def _element(body: Block, array: Var) -> _Element | None:
+def _element(body: g.Block, array: g.Var) -> _Element | None:
     """What a round does to an array, of which it gives a new version."""
     (result,) = body.results
-    s = next((s for s in body.statements if isinstance(s, Let) and s.targets == (result,)), None)
+    s = next((s for s in body.statements if isinstance(s, g.Let) and s.targets == (result,)), None)
     if s is None:
         return None
     others = tuple(x for x in body.statements if x is not s)
-    if isinstance(s.rhs, WithLoop):
+    if isinstance(s.rhs, g.WithLoop):
         return _of_cells(s.rhs, array, (), others)
-    if not isinstance(s.rhs, Update) or s.rhs.array != array:
+    if not isinstance(s.rhs, g.Update) or s.rhs.array != array:
         return None
     index, value = s.rhs.index, s.rhs.value
-    if len(index) == len(extents_of(array)):
+    if len(index) == len(g.extents_of(array)):
         return _Element(index, (), others, value)
-    row = next((x for x in others if isinstance(x, Let) and x.targets == (value,)), None)
-    if row is None or not isinstance(row.rhs, WithLoop) or uses(body)[row.targets[0].name] != 1:
+    row = next((x for x in others if isinstance(x, g.Let) and x.targets == (value,)), None)
+    if row is None or not isinstance(row.rhs, g.WithLoop) or uses(body)[row.targets[0].name] != 1:
         return None
     return _of_cells(row.rhs, array, index, tuple(x for x in others if x is not row))
 
 
-def _of_cells(w: WithLoop, array: Var, front: tuple[Atom, ...], others: tuple[Stmt, ...]) -> _Element | None:
+def _of_cells(w: g.WithLoop, array: g.Var, front: tuple[g.Atom, ...], others: tuple[g.Stmt, ...]) -> _Element | None:
     """The same where a with-loop computes the elements behind some indices."""
-    if len(w.partitions) != 1 or len(w.operators) != 1 or w.frame != extents_of(array)[len(front) :]:
+    if len(w.partitions) != 1 or len(w.operators) != 1 or w.frame != g.extents_of(array)[len(front) :]:
         return None
     (p,), (operator,) = w.partitions, w.operators
-    changes = isinstance(operator, Modarray) and operator.array == array and not front
-    makes = isinstance(operator, Genarray) and not operator.cell and w.complete
-    if p.step is not None or not (changes or makes) or isinstance(p.body.results[0].type, ArrayType):
+    changes = isinstance(operator, g.Modarray) and operator.array == array and not front
+    makes = isinstance(operator, g.Genarray) and not operator.cell and w.complete
+    if p.step is not None or not (changes or makes) or isinstance(p.body.results[0].type, g.ArrayType):
         return None
     axes = tuple(map(Axis, p.index, p.lower, p.upper))
     return _Element((*front, *p.index), axes, (*others, *p.body.statements), p.body.results[0])
 
 
-def _is_box(outermost: For, parallel: Sequence[Axis], reduced: Sequence[Axis], before: Sequence[Stmt]) -> bool:
+def _is_box(outermost: g.For, parallel: Sequence[Axis], reduced: Sequence[Axis], before: Sequence[g.Stmt]) -> bool:
     """Whether the elements are a box that lies in the array, or above it, and each sees its own rounds: the loops that
     reduce it may begin and end where its indices say, by operations, which are `before`."""
     inside = bound(outermost.body) | {outermost.index.name}
-    if any(isinstance(a.upper, Var) and a.upper.name in inside for a in parallel):
+    if any(isinstance(a.upper, g.Var) and a.upper.name in inside for a in parallel):
         return False
-    if not all(isinstance(a.lower, Const) and a.lower.value >= 0 for a in parallel):
+    if not all(isinstance(a.lower, g.Const) and a.lower.value >= 0 for a in parallel):
         return False
-    bounds = Block(tuple(before), tuple(b for a in reduced for b in (a.lower, a.upper)))
-    return all(isinstance(s, Let) and isinstance(s.rhs, Op) for s in before) and not (
+    bounds = g.Block(tuple(before), tuple(b for a in reduced for b in (a.lower, a.upper)))
+    return all(isinstance(s, g.Let) and isinstance(s.rhs, g.Op) for s in before) and not (
         free(bounds) & inside - {a.index.name for a in parallel}
     )
 
 
-def loops_of(w: WithLoop) -> tuple[Fold, Partition] | None:
+def loops_of(w: g.WithLoop) -> tuple[g.Fold, g.Partition] | None:
     """A fold that is the same as loops in order, one for each axis of its partition."""
     if len(w.operators) != 1 or len(w.partitions) != 1:
         return None
     (fold,), (p,) = w.operators, w.partitions
-    return (fold, p) if isinstance(fold, Fold) and fold.stop is None and p.step is None and p.rank > 0 else None
+    return (fold, p) if isinstance(fold, g.Fold) and fold.stop is None and p.step is None and p.rank > 0 else None
 
 
-def round_of(fold: Fold, p: Partition) -> Block:
+def round_of(fold: g.Fold, p: g.Partition) -> g.Block:
     """What a round of such loops does: a term, and the fold's function."""
-    taken = tuple(Let((v,), a) for v, a in zip(fold.values, p.body.results))
-    return Block((*p.body.statements, *taken, *fold.combine.statements), fold.combine.results)
+    taken = tuple(g.Let((v,), a) for v, a in zip(fold.values, p.body.results))
+    return g.Block((*p.body.statements, *taken, *fold.combine.statements), fold.combine.results)

@@ -21,22 +21,7 @@ from sacpy.jit.analysis.along import Along
 from sacpy.jit.analysis.combine import Step, cell_of, steps_of_fold
 from sacpy.jit.analysis.folds import recognised
 from sacpy.jit.analysis.straight import is_straight
-from sacpy.jit.ir.graph import (
-    ArrayType,
-    Atom,
-    Block,
-    Check,
-    Cons,
-    Let,
-    Load,
-    Op,
-    Partition,
-    ScalarType,
-    Stmt,
-    Var,
-    blocks,
-    operands,
-)
+from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import free
 from sacpy.lang.types import BITS, REAL
 from sacpy.nodes import Node, replace
@@ -53,30 +38,30 @@ class Contraction(Node):
     `along`: names of j, and of what is j plus something; `vectors`: of terms that are computed for all of a vector's
     lanes; `rows`: what runs once for each row (`packed`: nothing does); `cells`: what runs once for each cell then."""
 
-    p: Partition
-    inner: Partition
+    p: g.Partition
+    inner: g.Partition
     base: str
     packed: bool
-    targets: tuple[Var, ...]
+    targets: tuple[g.Var, ...]
     steps: tuple[Step, ...]
-    neutrals: tuple[Atom, ...]
-    starts: tuple[Load | None, ...]
+    neutrals: tuple[g.Atom, ...]
+    starts: tuple[g.Load | None, ...]
     along: frozenset[str]
     vectors: frozenset[str] = frozenset()
-    rows: tuple[Stmt, ...] = ()
-    cells: tuple[Stmt, ...] = ()
+    rows: tuple[g.Stmt, ...] = ()
+    cells: tuple[g.Stmt, ...] = ()
     plain: bool = True
 
     @property
-    def j(self) -> Var:
+    def j(self) -> g.Var:
         return self.p.index[-1]
 
     @property
-    def k(self) -> Var:
+    def k(self) -> g.Var:
         return self.inner.index[0]
 
 
-def contraction(p: Partition) -> Contraction | None:
+def contraction(p: g.Partition) -> Contraction | None:
     """The contraction that a partition is, if it is one that pays."""
     cell = cell_of(p)
     if p.rank < 1 or p.step is not None or cell is None or cell.inner.step is not None:
@@ -85,8 +70,8 @@ def contraction(p: Partition) -> Contraction | None:
     made = [x for x in after if _is_cell(x)]
     if not all(_is_simple(x) for x in (*before, *after) if x not in made):
         return None
-    if {a for a in p.body.results if isinstance(a.type, ArrayType)} != {
-        t for x in made if isinstance(x, Let) for t in x.targets
+    if {a for a in p.body.results if isinstance(a.type, g.ArrayType)} != {
+        t for x in made if isinstance(x, g.Let) for t in x.targets
     }:
         return None
     steps: list[Step] = []
@@ -99,7 +84,7 @@ def contraction(p: Partition) -> Contraction | None:
         return None
     if base not in REAL and BITS.get(base, 0) < 32:
         return None
-    inside = {v.name for v in p.index} | {t.name for x in before if isinstance(x, Let) for t in x.targets}
+    inside = {v.name for v in p.index} | {t.name for x in before if isinstance(x, g.Let) for t in x.targets}
     neutrals = tuple(a for f in cell.folds for a in f.neutrals)
     starts = tuple(_start(p, a, before) for a in neutrals)
     if names_of(a for a, start in zip(neutrals, starts) if start is None) & inside:
@@ -109,55 +94,55 @@ def contraction(p: Partition) -> Contraction | None:
     return _packed(c, before, after) or _columns(c, before, after)
 
 
-def _start(p: Partition, a: Atom, before: Sequence[Stmt]) -> Load | None:
+def _start(p: g.Partition, a: g.Atom, before: Sequence[g.Stmt]) -> g.Load | None:
     """The load of an element at the cell's index that sets a variable."""
-    setter = next((x.rhs for x in before if isinstance(x, Let) and x.targets == (a,)), None)
-    return setter if isinstance(setter, Load) and setter.index == p.index else None
+    setter = next((x.rhs for x in before if isinstance(x, g.Let) and x.targets == (a,)), None)
+    return setter if isinstance(setter, g.Load) and setter.index == p.index else None
 
 
-def _is_cell(s: Stmt) -> bool:
+def _is_cell(s: g.Stmt) -> bool:
     """Whether a statement makes a small array of scalars, such as the parts of a complex number."""
-    return isinstance(s, Let) and isinstance(s.rhs, Cons)
+    return isinstance(s, g.Let) and isinstance(s.rhs, g.Cons)
 
 
-def _is_simple(s: Stmt) -> bool:
+def _is_simple(s: g.Stmt) -> bool:
     """Whether a statement computes scalars, without loops."""
-    return is_straight(Block((s,), ())) and (
-        isinstance(s, Check) or not any(isinstance(t.type, ArrayType) for t in s.targets)
+    return is_straight(g.Block((s,), ())) and (
+        isinstance(s, g.Check) or not any(isinstance(t.type, g.ArrayType) for t in s.targets)
     )
 
 
-def _checks(b: Sequence[Stmt]) -> bool:
+def _checks(b: Sequence[g.Stmt]) -> bool:
     """Whether something is checked, in branches too."""
-    return any(isinstance(s, Check) or any(_checks(inner.statements) for inner in blocks(s.rhs)) for s in b)
+    return any(isinstance(s, g.Check) or any(_checks(inner.statements) for inner in g.blocks(s.rhs)) for s in b)
 
 
-def _used(s: Stmt) -> set[str]:
+def _used(s: g.Stmt) -> set[str]:
     """The names that a statement uses, its branches included."""
-    return free(Block((s,), ()))
+    return free(g.Block((s,), ()))
 
 
-def _packed(c: Contraction, before: Sequence[Stmt], after: Sequence[Stmt]) -> Contraction | None:
+def _packed(c: Contraction, before: Sequence[g.Stmt], after: Sequence[g.Stmt]) -> Contraction | None:
     """The contraction with packed tiles, if something depends on j but not on i, and something on i but not on j:
     arithmetic on loads that can be vectors along j. Those that depend on both must have j as the last index only."""
     if c.p.rank < 2 or c.inner.rank != 1 or _checks(before):
         return None
     i, j = c.p.index[-2:]
-    set_before = {t.name for s in before if isinstance(s, Let) for t in s.targets}
+    set_before = {t.name for s in before if isinstance(s, g.Let) for t in s.targets}
     if names_of((*c.inner.lower, *c.inner.upper)) & (set_before | names_of(c.p.index)):
         return None
     inner = _with_needed(c.inner, before)
     reuse = set()
     set_here: set[str] = set()
     for s in inner.body.statements:
-        if not isinstance(s, Let) or not _is_term(s, c.base):
+        if not isinstance(s, g.Let) or not _is_term(s, c.base):
             return None
-        if isinstance(s.rhs, Load):
+        if isinstance(s.rhs, g.Load):
             index = s.rhs.index
             if (i in index and j in index[:-1]) or names_of(index) & set_here:
                 return None
             reuse.add((i in index, j in index))
-        elif j in operands(s.rhs):
+        elif j in g.operands(s.rhs):
             return None
         set_here |= names_of(s.targets)
     if (True, False) not in reuse or (False, True) not in reuse or j in inner.body.results:
@@ -166,22 +151,22 @@ def _packed(c: Contraction, before: Sequence[Stmt], after: Sequence[Stmt]) -> Co
     return replace(
         c,
         inner=inner,
-        vectors=frozenset(s.targets[0].name for s in inner.body.statements if isinstance(s, Let)),
+        vectors=frozenset(s.targets[0].name for s in inner.body.statements if isinstance(s, g.Let)),
         cells=() if plain else (*before, *after),
         plain=plain,
     )
 
 
-def _columns(c: Contraction, before: Sequence[Stmt], after: Sequence[Stmt]) -> Contraction | None:
+def _columns(c: Contraction, before: Sequence[g.Stmt], after: Sequence[g.Stmt]) -> Contraction | None:
     """The contraction with tiles of one row, if all that depends on j lies side by side along it, and some of that is
     elsewhere for another k."""
     on_j = {c.j.name}
-    rows: list[Stmt] = []
-    rest: list[Let] = []
+    rows: list[g.Stmt] = []
+    rest: list[g.Let] = []
     for s in before:
         if not _used(s) & on_j:
             rows.append(s)
-        elif isinstance(s, Let) and not _checks((s,)):
+        elif isinstance(s, g.Let) and not _checks((s,)):
             on_j |= {t.name for t in s.targets}
             rest.append(s)
         else:
@@ -220,15 +205,15 @@ class _Terms:
         self.on_k = names_of(c.inner.index)
         self.moves = False
 
-    def takes(self, s: Stmt) -> bool:
+    def takes(self, s: g.Stmt) -> bool:
         """Whether a statement can be computed on vectors, or once for all of them."""
-        if not isinstance(s, Let) or not isinstance(s.rhs, Op | Load):
+        if not isinstance(s, g.Let) or not isinstance(s.rhs, g.Op | g.Load):
             return False
-        if names_of(operands(s.rhs)) & self.on_k:
+        if names_of(g.operands(s.rhs)) & self.on_k:
             self.on_k |= names_of(s.targets)
         if not self.along.see(s) or names_of(s.targets) & self.along.names:
             return True
-        if isinstance(s.rhs, Load):
+        if isinstance(s.rhs, g.Load):
             *outer, last = s.rhs.index
             if names_of(outer) & self.along.dependent or not names_of((last,)) & self.along.names:
                 return False
@@ -238,28 +223,29 @@ class _Terms:
         return _is_term(s, self.base)
 
 
-def names_of(atoms: Iterable[Atom]) -> set[str]:
+def names_of(atoms: Iterable[g.Atom]) -> set[str]:
     """The names of those that are variables."""
-    return {a.name for a in atoms if isinstance(a, Var)}
+    return {a.name for a in atoms if isinstance(a, g.Var)}
 
 
-def _with_needed(inner: Partition, before: Sequence[Stmt]) -> Partition:
+def _with_needed(inner: g.Partition, before: Sequence[g.Stmt]) -> g.Partition:
     """A fold's partition with those statements in front of it that its terms need."""
     needed = free(inner.body)
-    taken: list[Stmt] = []
+    taken: list[g.Stmt] = []
     for s in reversed(before):
-        if isinstance(s, Let) and any(t.name in needed for t in s.targets):
+        if isinstance(s, g.Let) and any(t.name in needed for t in s.targets):
             needed = needed | _used(s)
             taken.append(s)
-    return replace(inner, body=Block((*reversed(taken), *inner.body.statements), inner.body.results))
+    return replace(inner, body=g.Block((*reversed(taken), *inner.body.statements), inner.body.results))
 
 
-def _is_term(s: Stmt, base: str) -> bool:
+def _is_term(s: g.Stmt, base: str) -> bool:
     """Whether a statement can be computed on vectors."""
     return (
-        isinstance(s, Let)
+        isinstance(s, g.Let)
         and (
-            isinstance(s.rhs, Load) or (isinstance(s.rhs, Op) and s.rhs.code in (_REALS if base in REAL else _INTEGERS))
+            isinstance(s.rhs, g.Load)
+            or (isinstance(s.rhs, g.Op) and s.rhs.code in (_REALS if base in REAL else _INTEGERS))
         )
-        and s.targets[0].type == ScalarType(base)
+        and s.targets[0].type == g.ScalarType(base)
     )

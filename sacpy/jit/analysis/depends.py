@@ -32,28 +32,7 @@ from sacpy.jit.analysis.access import accesses
 from sacpy.jit.analysis.ints import Ints
 from sacpy.jit.analysis.overlap import ALWAYS, MOST, Conditions, Overlap, Test, tested
 from sacpy.jit.analysis.versions import Use, follow
-from sacpy.jit.ir.graph import (
-    INT,
-    ArrayType,
-    Atom,
-    Block,
-    Const,
-    Fold,
-    For,
-    Genarray,
-    Let,
-    Load,
-    Modarray,
-    Op,
-    Propagate,
-    Stmt,
-    Update,
-    Var,
-    WithLoop,
-    extents_of,
-    integer,
-    statements,
-)
+from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import bound, uses
 from sacpy.nodes import replace
 
@@ -64,7 +43,7 @@ if TYPE_CHECKING:
 # ---------------------------------------------------------------- may_share
 
 
-def may_share(w: WithLoop, array: Var, ints: Ints, *, once: bool = False) -> Conditions | None:
+def may_share(w: g.WithLoop, array: g.Var, ints: Ints, *, once: bool = False) -> Conditions | None:
     """What must hold so that results of a with-loop may be written into the memory of an array that it reads, in any
     order of its indices, cell i of the result where cell i of the array lies. None: nothing is known to be enough.
 
@@ -92,7 +71,7 @@ def may_share(w: WithLoop, array: Var, ints: Ints, *, once: bool = False) -> Con
     return found
 
 
-def may_assign(w: WithLoop, update: Update, ints: Ints) -> bool:
+def may_assign(w: g.WithLoop, update: g.Update, ints: Ints) -> bool:
     """Whether the cells of a with-loop may be computed one by one, in any order, where an update puts the result into
     an array, though bodies read that array.
 
@@ -101,15 +80,15 @@ def may_assign(w: WithLoop, update: Update, ints: Ints) -> bool:
 
     That is, whether a with-loop that modifies the array, with one index along each of the first axes, may share its
     memory."""
-    known: dict[str, Op] = {}
-    ends: list[Atom] = []
+    known: dict[str, g.Op] = {}
+    ends: list[g.Atom] = []
     for k, a in enumerate(update.index):
-        end = integer(int(a.value) + 1) if isinstance(a, Const) else Var(f"behind axis {k}", INT)
-        if isinstance(end, Var):
-            known[end.name] = Op("add", (a, integer(1)), True)
+        end = g.integer(int(a.value) + 1) if isinstance(a, g.Const) else g.Var(f"behind axis {k}", g.INT)
+        if isinstance(end, g.Var):
+            known[end.name] = g.Op("add", (a, g.integer(1)), True)
         ends.append(end)
-    front = tuple(Var(f"along axis {k}", INT) for k in range(len(ends)))
-    ones = tuple(integer(1) for _ in ends)
+    front = tuple(g.Var(f"along axis {k}", g.INT) for k in range(len(ends)))
+    ones = tuple(g.integer(1) for _ in ends)
     partitions = tuple(
         replace(
             p,
@@ -121,26 +100,26 @@ def may_assign(w: WithLoop, update: Update, ints: Ints) -> bool:
         )
         for p in w.partitions
     )
-    frame = extents_of(update.array)[: len(front) + len(w.frame or ())]
-    modified = WithLoop(frame, partitions, (Modarray(update.array),), disjoint=w.disjoint)
+    frame = g.extents_of(update.array)[: len(front) + len(w.frame or ())]
+    modified = g.WithLoop(frame, partitions, (g.Modarray(update.array),), disjoint=w.disjoint)
     return may_share(modified, update.array, ints.with_more(known)) == ALWAYS
 
 
-def leaves(w: WithLoop, array: Var, code: Sequence[Block], ints: Ints) -> bool:
+def leaves(w: g.WithLoop, array: g.Var, code: Sequence[g.Block], ints: Ints) -> bool:
     """Whether a modarray leaves alone what other code reads of its array: for all partitions q, indices j of q, and
     each access at e in the code, e is not in cell j."""
     asked = Overlap(w, array, ints, False)
     return all(asked.outside(access, q) for b in code for access in accesses(b, array.name) for q in w.partitions)
 
 
-def _mentions(o: Genarray | Modarray | Fold | Propagate, array: Var) -> bool:
+def _mentions(o: g.Genarray | g.Modarray | g.Fold | g.Propagate, array: g.Var) -> bool:
     """Whether an operator reads an array apart from its cells, which a modarray of it keeps."""
     match o:
-        case Genarray(default=default):
+        case g.Genarray(default=default):
             return default == array
-        case Fold():
+        case g.Fold():
             return array in (*o.neutrals, *(o.stop or ())) or uses(o.combine)[array.name] > 0
-        case Propagate(initial=initial):
+        case g.Propagate(initial=initial):
             return array in initial
     return False
 
@@ -148,16 +127,16 @@ def _mentions(o: Genarray | Modarray | Fold | Propagate, array: Var) -> bool:
 # ---------------------------------------------------------------- own_cell
 
 
-def own_cell(code: Block, array: Var, index: tuple[Atom, ...]) -> bool:
+def own_cell(code: g.Block, array: g.Var, index: tuple[g.Atom, ...]) -> bool:
     """Whether each use of an array from outside of some code is a load of the one element at an index."""
-    loads = sum(isinstance(s, Let) and s.rhs == Load(array, index) for s in statements(code))
+    loads = sum(isinstance(s, g.Let) and s.rhs == g.Load(array, index) for s in g.statements(code))
     return uses(code)[array.name] == loads
 
 
 # ---------------------------------------------------------------- independent
 
 
-def independent(loop: For, ints: Ints) -> bool:
+def independent(loop: g.For, ints: Ints) -> bool:
     """Whether the rounds of a counting loop may run in any order, or at once, with the carried arrays in one place
     each.
 
@@ -167,7 +146,7 @@ def independent(loop: For, ints: Ints) -> bool:
 
     It is shown for forms c * i + r, with r from an interval shorter than |c|: what moves along with i like that stays
     in strips of the rounds' own; anything else must lie outside of all of them."""
-    if loop.step != 1 or not loop.params or not all(isinstance(p.type, ArrayType) for p in loop.params):
+    if loop.step != 1 or not loop.params or not all(isinstance(p.type, g.ArrayType) for p in loop.params):
         return False
     names = [p.name for p in loop.params]
     followed = follow(loop.body, names)
@@ -175,12 +154,12 @@ def independent(loop: For, ints: Ints) -> bool:
         return False
     inside = bound(loop.body)
     return all(
-        _in_strips(loop, [u for u in followed.uses if u.array == p.name], len(extents_of(p)), ints, inside)
+        _in_strips(loop, [u for u in followed.uses if u.array == p.name], len(g.extents_of(p)), ints, inside)
         for p in loop.params
     )
 
 
-def _in_strips(loop: For, used: Sequence[Use], rank: int, ints: Ints, inside: set[str]) -> bool:
+def _in_strips(loop: g.For, used: Sequence[Use], rank: int, ints: Ints, inside: set[str]) -> bool:
     """Whether the rounds keep to elements of an array of their own, along one of its axes."""
     writes = [u.access for u in used if u.update is not None]
     if not writes or not all(access.element for access in writes):
@@ -191,7 +170,7 @@ def _in_strips(loop: For, used: Sequence[Use], rank: int, ints: Ints, inside: se
     )
 
 
-def _apart_along(loop: For, used: Sequence[Use], axis: int, ints: Ints, inside: set[str]) -> bool:
+def _apart_along(loop: g.For, used: Sequence[Use], axis: int, ints: Ints, inside: set[str]) -> bool:
     from sacpy.withloop.linear import Linear
     from sacpy.withloop.lmads import Lmad
 
@@ -229,13 +208,13 @@ def _apart_along(loop: For, used: Sequence[Use], axis: int, ints: Ints, inside: 
 # ---------------------------------------------------------------- filled_before_read
 
 
-def filled_before_read(b: Block, array: Var) -> bool:
+def filled_before_read(b: g.Block, array: g.Var) -> bool:
     """Whether a block sets every element of an array from outside of it before it reads it.
 
     For all elements e of the array and each read of e: a write of e comes before it. So it is if all that the block
     does with what it gets is to hand it to a with-loop that replaces all of it, or to loops that set every element,
     each in a round of its own, and read none but that, after they have set it."""
-    if not isinstance(array.type, ArrayType) or uses(b)[array.name] != 1:
+    if not isinstance(array.type, g.ArrayType) or uses(b)[array.name] != 1:
         return False
     if any(_replaces_all(s, array) for s in b.statements):
         return True
@@ -243,11 +222,16 @@ def filled_before_read(b: Block, array: Var) -> bool:
     return found is not None and _fills(*found, ())
 
 
-def _replaces_all(s: Stmt, array: Var) -> bool:
-    return isinstance(s, Let) and isinstance(s.rhs, WithLoop) and s.rhs.complete and Modarray(array) in s.rhs.operators
+def _replaces_all(s: g.Stmt, array: g.Var) -> bool:
+    return (
+        isinstance(s, g.Let)
+        and isinstance(s.rhs, g.WithLoop)
+        and s.rhs.complete
+        and g.Modarray(array) in s.rhs.operators
+    )
 
 
-def _handed(b: Block, array: Var) -> tuple[Let, int] | None:
+def _handed(b: g.Block, array: g.Var) -> tuple[g.Let, int] | None:
     """The loop of a block that an array is handed to, and which of its carried variables it becomes there; None where
     that is not all that happens to the array."""
     if uses(b)[array.name] != 1:
@@ -256,19 +240,19 @@ def _handed(b: Block, array: Var) -> tuple[Let, int] | None:
         (
             (s, s.rhs.initial.index(array))
             for s in b.statements
-            if isinstance(s, Let) and isinstance(s.rhs, For) and array in s.rhs.initial
+            if isinstance(s, g.Let) and isinstance(s.rhs, g.For) and array in s.rhs.initial
         ),
         None,
     )
 
 
-def _fills(s: Let, k: int, outer: tuple[For, ...]) -> bool:
+def _fills(s: g.Let, k: int, outer: tuple[g.For, ...]) -> bool:
     """Whether a loop, in some others, sets all elements of the array that is its carried variable number `k`, one in
     each round."""
     r = s.rhs
-    assert isinstance(r, For)
+    assert isinstance(r, g.For)
     p = r.params[k]
-    if r.step != 1 or r.lower != integer(0):
+    if r.step != 1 or r.lower != g.integer(0):
         return False
     loops = (*outer, r)
     inner = _handed(r.body, p)
@@ -278,20 +262,20 @@ def _fills(s: Let, k: int, outer: tuple[For, ...]) -> bool:
     return _sets_its_own(r.body, p, r.body.results[k], loops)
 
 
-def _sets_its_own(b: Block, array: Var, result: Atom, loops: Sequence[For]) -> bool:
+def _sets_its_own(b: g.Block, array: g.Var, result: g.Atom, loops: Sequence[g.For]) -> bool:
     """Whether a block sets the element that has the loops' counters as indices, for which they run over all of the
     array, and reads only that, afterwards."""
-    update = next((s.rhs for s in b.statements if isinstance(s, Let) and s.targets[0] == result), None)
-    if not isinstance(update, Update) or update.array != array or not isinstance(result, Var):
+    update = next((s.rhs for s in b.statements if isinstance(s, g.Let) and s.targets[0] == result), None)
+    if not isinstance(update, g.Update) or update.array != array or not isinstance(result, g.Var):
         return False
-    upper: dict[Atom, Atom] = {r.index: r.upper for r in loops}
+    upper: dict[g.Atom, g.Atom] = {r.index: r.upper for r in loops}
     if (
         len(upper) != len(update.index)
         or set(update.index) != upper.keys()
-        or tuple(upper[i] for i in update.index) != extents_of(array)
+        or tuple(upper[i] for i in update.index) != g.extents_of(array)
     ):
         return False
-    return uses(b)[array.name] == 1 and own_cell(Block(b.statements), result, update.index)
+    return uses(b)[array.name] == 1 and own_cell(g.Block(b.statements), result, update.index)
 
 
 __all__ = [

@@ -18,21 +18,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import prod
 
 from sacpy.jit.analysis.access import Access
-from sacpy.jit.ir.graph import (
-    Atom,
-    Const,
-    For,
-    Function,
-    Let,
-    Op,
-    Partition,
-    Stmt,
-    Var,
-    WithLoop,
-    extents_of,
-    statements,
-    stride,
-)
+from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import inner_binders
 from sacpy.withloop.linear import Bounds, Linear, Number, name
 from sacpy.withloop.lmads import Axis, Lmad, apart
@@ -44,32 +30,32 @@ _SIDE = {"min": "most", "max": "least"}  # what two ints are for the one of them
 class Forms:
     """`bounds`: what is known of names. `ranges`: of the indices of loops the first one, how many at most, the step."""
 
-    def __init__(self, function: Function, sums: Mapping[str, Op]) -> None:
+    def __init__(self, function: g.Function, sums: Mapping[str, g.Op]) -> None:
         self._sums = sums
         self._known: dict[str, Number] = {}
         self.bounds = Bounds()
         self.ranges: dict[str, tuple[Number, Number, int]] = {}
         self._extents(function.params)
-        for s in statements(function.body):
+        for s in g.statements(function.body):
             self._see(s)
 
     # ---- what code says
 
-    def _see(self, s: Stmt) -> None:
-        if not isinstance(s, Let):
+    def _see(self, s: g.Stmt) -> None:
+        if not isinstance(s, g.Let):
             return
         rhs = s.rhs
-        if rhs.__class__ is Op:
-            assert isinstance(rhs, Op)
+        if rhs.__class__ is g.Op:
+            assert isinstance(rhs, g.Op)
             if rhs.code in ("min", "max") and s.targets[0].base == "int":
                 self.bounds.learn(s.targets[0].name, **{_SIDE[rhs.code]: [self.form(a) for a in rhs.args]})
             return
         self._extents(s.targets)
-        if isinstance(rhs, WithLoop):
+        if isinstance(rhs, g.WithLoop):
             self._extents(inner_binders(rhs))
             for p in rhs.partitions:
                 self._partition(p, rhs.frame or ())
-        elif isinstance(rhs, For):
+        elif isinstance(rhs, g.For):
             self._extents(rhs.params)
             lower, upper = self.form(rhs.lower), self.form(rhs.upper)
             if rhs.step > 0:
@@ -77,15 +63,15 @@ class Forms:
             else:
                 self.bounds.learn(rhs.index.name, [upper + 1], [lower])
 
-    def _extents(self, variables: Iterable[Var]) -> None:
+    def _extents(self, variables: Iterable[g.Var]) -> None:
         for v in variables:
-            for e in extents_of(v):
-                if isinstance(e, Var):
+            for e in g.extents_of(v):
+                if isinstance(e, g.Var):
                     self.bounds.learn(e.name, [0])
 
-    def _partition(self, p: Partition, frame: Sequence[Atom]) -> None:
+    def _partition(self, p: g.Partition, frame: Sequence[g.Atom]) -> None:
         for k, i in enumerate(p.index):
-            step, width = stride(p, k)
+            step, width = g.stride(p, k)
             self._index(
                 i.name, self.form(p.lower[k]), self.form(p.upper[k]), step if step is not None and width == 1 else 1
             )
@@ -98,9 +84,9 @@ class Forms:
 
     # ---- forms
 
-    def form(self, a: Atom, depth: int = DEPTH) -> Number:
+    def form(self, a: g.Atom, depth: int = DEPTH) -> Number:
         """An int as a sum of names."""
-        if isinstance(a, Const):
+        if isinstance(a, g.Const):
             return int(a.value)
         found = self._known.get(a.name)
         if found is None:
@@ -109,7 +95,7 @@ class Forms:
                 self._known[a.name] = found
         return found
 
-    def _form(self, a: Var, depth: int) -> Number:
+    def _form(self, a: g.Var, depth: int) -> Number:
         op = self._sums.get(a.name) if depth else None
         if op is None or a.base != "int":
             return name(a.name)
@@ -119,7 +105,7 @@ class Forms:
             return self.form(op.args[0], depth - 1) * -1
         if op.code == "mul":
             for x, y in (op.args, op.args[::-1]):
-                if isinstance(y, Const):
+                if isinstance(y, g.Const):
                     return self.form(x, depth - 1) * int(y.value)
         return name(a.name)
 
@@ -151,24 +137,24 @@ class Forms:
                 axes = (*axes, (count, c * step))
         return Lmad(offset, axes)
 
-    def covered(self, q: Partition, axis: int, by: int = 1) -> tuple[Number, tuple[Axis, ...]]:
+    def covered(self, q: g.Partition, axis: int, by: int = 1) -> tuple[Number, tuple[Axis, ...]]:
         """What a partition covers along an axis, or more, where its elements lie `by` apart: the first one, and the
         axes of the set."""
         lower, upper = self.form(q.lower[axis]), self.form(q.upper[axis])
-        step, width = stride(q, axis)
+        step, width = g.stride(q, axis)
         if step is None or width is None or step == width:
             return lower * by, ((upper - lower, by),)
         if width == 1:
             return lower * by, ((_rounds(upper - lower, step), step * by),)
         return lower * by, ((_rounds(upper - lower, step), step * by), (width, by))
 
-    def along(self, q: Partition, axis: int) -> tuple[Lmad, ...]:
+    def along(self, q: g.Partition, axis: int) -> tuple[Lmad, ...]:
         """The same as sets, each of which has all that is covered: with the gaps that a step leaves, and without."""
         lower, upper = self.form(q.lower[axis]), self.form(q.upper[axis])
         whole, gaps = Lmad(lower, ((upper - lower, 1),)), Lmad(*self.covered(q, axis))
         return (whole,) if whole == gaps else (whole, gaps)
 
-    def flat(self, q: Partition, extents: Sequence[int]) -> Lmad:
+    def flat(self, q: g.Partition, extents: Sequence[int]) -> Lmad:
         """The addresses that a partition covers, or more, in an array of these extents; its cells have the axes that
         it has not."""
         offset: Number = 0
@@ -190,9 +176,9 @@ class Forms:
         return self.reached(address, moving, tuple(zip(rest, strides(rest))))
 
 
-def numbers(extents: Sequence[Atom]) -> tuple[int, ...] | None:
+def numbers(extents: Sequence[g.Atom]) -> tuple[int, ...] | None:
     """Extents, if all are numbers."""
-    known = tuple(int(e.value) for e in extents if isinstance(e, Const))
+    known = tuple(int(e.value) for e in extents if isinstance(e, g.Const))
     return known if len(known) == len(extents) else None
 
 

@@ -9,22 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from sacpy.jit.analysis.ints import Ints, Sums
-from sacpy.jit.ir.graph import (
-    ArrayType,
-    Atom,
-    For,
-    Function,
-    Let,
-    Load,
-    Op,
-    Reshape,
-    Rhs,
-    Update,
-    Var,
-    View,
-    WithLoop,
-    statements,
-)
+from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import inner_binders
 from sacpy.lang.types import REAL
 from sacpy.nodes import Node
@@ -38,7 +23,7 @@ class Facts(Node):
     indices: frozenset[str]
     ints: Ints
     products: frozenset[str]
-    views: Mapping[str, View]
+    views: Mapping[str, g.View]
 
     @property
     def made(self) -> Sums:
@@ -46,10 +31,10 @@ class Facts(Node):
         return self.ints.sums
 
     @staticmethod
-    def of(function: Function) -> Facts:
+    def of(function: g.Function) -> Facts:
         """The facts of a function."""
         found: set[str] = set()
-        waiting = [a.name for a in _indices(function) if isinstance(a, Var)]
+        waiting = [a.name for a in _indices(function) if isinstance(a, g.Var)]
         ints = Ints(function)
         while waiting:
             name = waiting.pop()
@@ -57,49 +42,49 @@ class Facts(Node):
                 found.add(name)
                 rhs = ints.sums.get(name)
                 if rhs is not None:
-                    waiting += [a.name for a in rhs.args if isinstance(a, Var) and a.base == "int"]
+                    waiting += [a.name for a in rhs.args if isinstance(a, g.Var) and a.base == "int"]
         products = frozenset(
             s.targets[0].name
-            for s in statements(function.body)
-            if isinstance(s, Let) and isinstance(s.rhs, Op) and s.rhs.code == "mul" and s.targets[0].base in REAL
+            for s in g.statements(function.body)
+            if isinstance(s, g.Let) and isinstance(s.rhs, g.Op) and s.rhs.code == "mul" and s.targets[0].base in REAL
         )
         views = {
             s.targets[0].name: s.rhs
-            for s in statements(function.body)
-            if isinstance(s, Let) and isinstance(s.rhs, View)
+            for s in g.statements(function.body)
+            if isinstance(s, g.Let) and isinstance(s.rhs, g.View)
         }
         return Facts(frozenset(found), ints, products, views)
 
-    def is_difference_of_products(self, op: Op) -> bool:
+    def is_difference_of_products(self, op: g.Op) -> bool:
         """x y - z w, which is exactly 0 where both are the same: a cross product tells by it what lies on a line, so
         one of the two must not be more exact than the other."""
-        return op.code == "sub" and all(isinstance(a, Var) and a.name in self.products for a in op.args)
+        return op.code == "sub" and all(isinstance(a, g.Var) and a.name in self.products for a in op.args)
 
 
-def _indices(function: Function) -> Iterator[Atom]:
+def _indices(function: g.Function) -> Iterator[g.Atom]:
     yield from _extents(function.params)
-    for s in statements(function.body):
-        if isinstance(s, Let):
+    for s in g.statements(function.body):
+        if isinstance(s, g.Let):
             yield from _extents(s.targets)
             yield from _extents(inner_binders(s.rhs))
             yield from _index_operands(s.rhs)
 
 
-def _extents(variables: Iterable[Var]) -> Iterator[Atom]:
+def _extents(variables: Iterable[g.Var]) -> Iterator[g.Atom]:
     for v in variables:
-        if isinstance(v.type, ArrayType):
+        if isinstance(v.type, g.ArrayType):
             yield from v.type.extents
 
 
-def _index_operands(rhs: Rhs) -> Iterator[Atom]:
+def _index_operands(rhs: g.Rhs) -> Iterator[g.Atom]:
     match rhs:
-        case Load() | View() | Update():
+        case g.Load() | g.View() | g.Update():
             yield from rhs.index
-        case Reshape():
+        case g.Reshape():
             yield from rhs.extents
-        case For():
+        case g.For():
             yield from (rhs.lower, rhs.upper, rhs.index)
-        case WithLoop():
+        case g.WithLoop():
             yield from rhs.frame or ()
             for p in rhs.partitions:
                 yield from (*p.lower, *p.upper, *(p.step or ()), *(p.width or ()), *p.index)

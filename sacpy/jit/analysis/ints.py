@@ -10,12 +10,12 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from sacpy.jit.ir.graph import Atom, Const, Function, Let, Op, Var, statements
+from sacpy.jit.ir import graph as g
 
 if TYPE_CHECKING:
     from sacpy.jit.analysis.forms import Forms
 
-Sums = Mapping[str, Op]
+Sums = Mapping[str, g.Op]
 
 DEPTH = 8  # operations that are looked behind, one after the other
 
@@ -24,20 +24,20 @@ class Ints:
     """What is known of the ints of a function. `sums`: the operations without overflow that variables are set to;
     selections, remainders and the least of ints are such."""
 
-    def __init__(self, function: Function, sums: dict[str, Op] | None = None) -> None:
+    def __init__(self, function: g.Function, sums: dict[str, g.Op] | None = None) -> None:
         self._function = function
         self._forms: Forms | None = None
-        self.sums: dict[str, Op] = sums or {
+        self.sums: dict[str, g.Op] = sums or {
             s.targets[0].name: s.rhs
-            for s in statements(function.body)
-            if isinstance(s, Let) and isinstance(s.rhs, Op) and (s.rhs.exact or _is_choice(s.rhs))
+            for s in g.statements(function.body)
+            if isinstance(s, g.Let) and isinstance(s.rhs, g.Op) and (s.rhs.exact or _is_choice(s.rhs))
         }
 
     def with_more(self, sums: Sums) -> Ints:
         """The same, with variables that are not in the function."""
         return Ints(self._function, {**self.sums, **sums}) if sums else self
 
-    def learn(self, name: str, op: Op) -> None:
+    def learn(self, name: str, op: g.Op) -> None:
         """Notes what a variable is set to, which a pass has made, or made certain not to overflow."""
         self.sums[name] = op
         if self._forms is not None:
@@ -53,36 +53,36 @@ class Ints:
         return self._forms
 
 
-def _is_choice(op: Op) -> bool:
+def _is_choice(op: g.Op) -> bool:
     return op.code in ("select", "aplmod", "min") and op.args[-1].base == "int"
 
 
-def linear(a: Atom, sums: Sums, opaque: str = "") -> tuple[Atom | None, int]:
+def linear(a: g.Atom, sums: Sums, opaque: str = "") -> tuple[g.Atom | None, int]:
     """An int as a variable and a number, without overflow. `opaque`: a variable that is not looked behind."""
     offset = 0
-    while isinstance(a, Var):
+    while isinstance(a, g.Var):
         op = sums.get(a.name)
         if op is None or op.code not in ("add", "sub") or a.name == opaque:
             return a, offset
         x, y = op.args
-        if op.code == "add" and isinstance(x, Const):
+        if op.code == "add" and isinstance(x, g.Const):
             x, y = y, x
-        if not isinstance(y, Const):
+        if not isinstance(y, g.Const):
             return a, offset
         a, offset = x, offset + (int(y.value) if op.code == "add" else -int(y.value))
     return None, offset + int(a.value)
 
 
-def distance(a: Atom, b: Atom, sums: Sums) -> int | None:
+def distance(a: g.Atom, b: g.Atom, sums: Sums) -> int | None:
     """b - a, where it is known."""
     (x, i), (y, j) = linear(a, sums), linear(b, sums)
     return j - i if x == y else None
 
 
-def residue(a: Atom, turn: int, sums: Sums, depth: int = DEPTH) -> Counter[str]:
+def residue(a: g.Atom, turn: int, sums: Sums, depth: int = DEPTH) -> Counter[str]:
     """Variables by how often they are in a sum that leaves the same rest as an int if both are divided by `turn`; its
     constant is that of "" itself."""
-    if isinstance(a, Const):
+    if isinstance(a, g.Const):
         return Counter({"": int(a.value)})
     op = sums.get(a.name) if depth else None
     if op is not None and op.code in ("add", "sub", "neg"):
@@ -94,7 +94,7 @@ def residue(a: Atom, turn: int, sums: Sums, depth: int = DEPTH) -> Counter[str]:
     if (
         op is not None
         and op.code == "aplmod"
-        and isinstance(op.args[1], Const)
+        and isinstance(op.args[1], g.Const)
         and op.args[1].value > 0
         and op.args[1].value % turn == 0
     ):

@@ -11,24 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterator, Sequence
 
 from sacpy.jit.analysis.versions import handed_on
-from sacpy.jit.ir.graph import (
-    ArrayType,
-    Block,
-    Call,
-    Check,
-    Cons,
-    For,
-    Genarray,
-    Let,
-    Load,
-    Loop,
-    Stmt,
-    Update,
-    Var,
-    WithLoop,
-    blocks,
-    operands,
-)
+from sacpy.jit.ir import graph as g
 from sacpy.nodes import Node
 
 
@@ -40,21 +23,21 @@ class Chain(Node):
     names: tuple[str, ...]
     own: bool
     first: int
-    source: Var | None
+    source: g.Var | None
 
 
 class Makers:
     """`owned`: arrays from outside that the block takes over; `uses_of`: the arrays that a statement uses. `makers`:
     the number of the statement that makes an array; `users`: of those that use it."""
 
-    def __init__(self, block: Block, owned: Container[str], uses_of: Callable[[Stmt], frozenset[str]]) -> None:
+    def __init__(self, block: g.Block, owned: Container[str], uses_of: Callable[[g.Stmt], frozenset[str]]) -> None:
         self.statements, self.owned = block.statements, owned
         self.makers = {
             t.name: number
             for number, s in enumerate(block.statements)
-            if isinstance(s, Let) and isinstance(s.rhs, Cons | Update | For | Loop | WithLoop)
+            if isinstance(s, g.Let) and isinstance(s.rhs, g.Cons | g.Update | g.For | g.Loop | g.WithLoop)
             for t in s.targets
-            if isinstance(t.type, ArrayType)
+            if isinstance(t.type, g.ArrayType)
         }
         self.users: dict[str, list[int]] = {}
         if not self.makers:
@@ -63,16 +46,16 @@ class Makers:
             for name in uses_of(s):
                 self.users.setdefault(name, []).append(number)
         for a in block.results:
-            if isinstance(a, Var):
+            if isinstance(a, g.Var):
                 self.users.setdefault(a.name, []).append(len(block.statements))
 
-    def let(self, name: str) -> Let:
+    def let(self, name: str) -> g.Let:
         """The statement that makes an array."""
         s = self.statements[self.makers[name]]
-        assert isinstance(s, Let)
+        assert isinstance(s, g.Let)
         return s
 
-    def target(self, name: str) -> Var:
+    def target(self, name: str) -> g.Var:
         """The variable of a name."""
         return next(t for t in self.let(name).targets if t.name == name)
 
@@ -85,10 +68,10 @@ class Makers:
         s = self.let(name)
         at = [t.name for t in s.targets].index(name)
         match s.rhs:
-            case For() | Loop():
+            case g.For() | g.Loop():
                 return handed_on(s.rhs, at)
-            case WithLoop(operators=operators):
-                return len(operators) == len(s.targets) and isinstance(operators[at], Genarray)
+            case g.WithLoop(operators=operators):
+                return len(operators) == len(s.targets) and isinstance(operators[at], g.Genarray)
         return True
 
     def chain(self, name: str) -> Chain:
@@ -97,18 +80,18 @@ class Makers:
         while True:
             number, s = self.makers[name], self.let(name)
             at = [t.name for t in s.targets].index(name)
-            source: Var | None = None
+            source: g.Var | None = None
             match s.rhs:
-                case Cons():
+                case g.Cons():
                     return Chain(tuple(found), True, number, None)
-                case WithLoop(operators=operators):
-                    own = len(operators) == 1 and isinstance(operators[0], Genarray)
+                case g.WithLoop(operators=operators):
+                    own = len(operators) == 1 and isinstance(operators[0], g.Genarray)
                     return Chain(tuple(found), own, number, None)
-                case Update(array=source):
+                case g.Update(array=source):
                     pass
-                case For(initial=initial) | Loop(initial=initial):
+                case g.For(initial=initial) | g.Loop(initial=initial):
                     before = initial[at]
-                    if not isinstance(before, Var) or not handed_on(s.rhs, at):
+                    if not isinstance(before, g.Var) or not handed_on(s.rhs, at):
                         return Chain(tuple(found), False, number, None)
                     source = before
                 case _:
@@ -125,49 +108,49 @@ class Makers:
             found.append(name)
 
 
-def arrays_of(s: Stmt) -> frozenset[str]:
+def arrays_of(s: g.Stmt) -> frozenset[str]:
     """The arrays that a statement uses, inner blocks included."""
-    if isinstance(s, Check):
+    if isinstance(s, g.Check):
         return frozenset()
-    atoms = [*operands(s.rhs), *(a for b in blocks(s.rhs) for a in b.results)]
-    return frozenset(a.name for a in atoms if isinstance(a, Var) and isinstance(a.type, ArrayType)).union(
-        *(arrays_of(i) for b in blocks(s.rhs) for i in b.statements)
+    atoms = [*g.operands(s.rhs), *(a for b in g.blocks(s.rhs) for a in b.results)]
+    return frozenset(a.name for a in atoms if isinstance(a, g.Var) and isinstance(a.type, g.ArrayType)).union(
+        *(arrays_of(i) for b in g.blocks(s.rhs) for i in b.statements)
     )
 
 
-def _occurrences(s: Stmt, name: str) -> Iterator[bool]:
+def _occurrences(s: g.Stmt, name: str) -> Iterator[bool]:
     """For each use of an array in a statement, inner blocks included, whether it is a load from it, or copies it into
     another."""
-    if isinstance(s, Check):
+    if isinstance(s, g.Check):
         return
-    load = isinstance(s.rhs, Load) or (isinstance(s.rhs, Update) and s.rhs.array.name != name)
-    for a in operands(s.rhs):
-        if isinstance(a, Var) and a.name == name:
+    load = isinstance(s.rhs, g.Load) or (isinstance(s.rhs, g.Update) and s.rhs.array.name != name)
+    for a in g.operands(s.rhs):
+        if isinstance(a, g.Var) and a.name == name:
             yield load
-    for b in blocks(s.rhs):
+    for b in g.blocks(s.rhs):
         yield from _inside(b.statements, name)
         for a in b.results:
-            if isinstance(a, Var) and a.name == name:
+            if isinstance(a, g.Var) and a.name == name:
                 yield False
 
 
-def _inside(statements: Sequence[Stmt], name: str) -> Iterator[bool]:
+def _inside(statements: Sequence[g.Stmt], name: str) -> Iterator[bool]:
     for s in statements:
         yield from _occurrences(s, name)
 
 
-def may_fail(s: Stmt) -> bool:
+def may_fail(s: g.Stmt) -> bool:
     """Whether a statement contains a check, or calls what might."""
-    if isinstance(s, Check) or isinstance(s.rhs, Call):
+    if isinstance(s, g.Check) or isinstance(s.rhs, g.Call):
         return True
-    return any(may_fail(inner) for b in blocks(s.rhs) for inner in b.statements)
+    return any(may_fail(inner) for b in g.blocks(s.rhs) for inner in b.statements)
 
 
-def only_loads(s: Stmt, name: str) -> bool:
+def only_loads(s: g.Stmt, name: str) -> bool:
     """Whether a statement uses an array for nothing but to load elements, or to copy them."""
     return all(_occurrences(s, name))
 
 
-def count_uses(s: Stmt, name: str) -> int:
+def count_uses(s: g.Stmt, name: str) -> int:
     """How often a statement uses an array."""
     return sum(1 for _ in _occurrences(s, name))

@@ -15,7 +15,7 @@ from math import gcd
 
 from sacpy.jit.analysis.access import Access
 from sacpy.jit.analysis.ints import DEPTH, Ints, Sums, distance, residue
-from sacpy.jit.ir.graph import INT, Atom, Block, Let, Partition, Var, WithLoop, extents_of, stride
+from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import bound
 from sacpy.nodes import Node
 
@@ -28,7 +28,7 @@ class Test(Node):
     0."""
 
     constant: int
-    terms: tuple[tuple[Var, int], ...]
+    terms: tuple[tuple[g.Var, int], ...]
     modulus: int = 0
 
 
@@ -46,7 +46,7 @@ def tested(needed: Conditions | None, known: Container[str]) -> Conditions | Non
     return None if () in kept else kept
 
 
-def multiple(extent: Var, number: int) -> Condition:
+def multiple(extent: g.Var, number: int) -> Condition:
     """That an extent is a multiple of a number."""
     return (Test(0, ((extent, 1),), number),)
 
@@ -54,7 +54,7 @@ def multiple(extent: Var, number: int) -> Condition:
 class Overlap:
     """`single`: nobody else computes a cell."""
 
-    def __init__(self, w: WithLoop, array: Var, ints: Ints, single: bool) -> None:
+    def __init__(self, w: g.WithLoop, array: g.Var, ints: Ints, single: bool) -> None:
         self.w, self.array, self.ints, self.single = w, array, ints, single
         self._inside: set[str] | None = None
 
@@ -62,10 +62,10 @@ class Overlap:
     def inside(self) -> set[str]:
         """The names that are set in the with-loop: the indices of its loops move."""
         if self._inside is None:
-            self._inside = bound(Block((Let((), self.w),)))
+            self._inside = bound(g.Block((g.Let((), self.w),)))
         return self._inside
 
-    def needed(self, access: Access, p: Partition) -> Conditions | None:
+    def needed(self, access: Access, p: g.Partition) -> Conditions | None:
         """What must hold of one access in the body of `p`."""
         cell = self.single and access.element and not access.within and len(access.index) == p.rank
         if cell and _is_own(access.index, p, self.ints.sums):
@@ -80,7 +80,7 @@ class Overlap:
             found |= conditions
         return found
 
-    def _outside(self, access: Access, p: Partition, q: Partition) -> Conditions | None:
+    def _outside(self, access: Access, p: g.Partition, q: g.Partition) -> Conditions | None:
         """What must hold so that an access lies outside of `q`: because of the axis for which that is least, of all
         axes together, or of what remains to be seen when the code runs."""
         axes = range(min(q.rank, len(access.index)))
@@ -90,12 +90,12 @@ class Overlap:
             return ALWAYS
         return best if best is not None else self._later(access, p, q)
 
-    def outside(self, access: Access, q: Partition) -> bool:
+    def outside(self, access: Access, q: g.Partition) -> bool:
         """Whether an access certainly lies outside of `q`, by bounds alone."""
         axes = range(min(q.rank, len(access.index)))
         return any(self._never(access.index[k], q, k) for k in axes) or self._flat(access, q)
 
-    def _along(self, at: Atom, p: Partition, q: Partition, axis: int) -> Conditions | None:
+    def _along(self, at: g.Atom, p: g.Partition, q: g.Partition, axis: int) -> Conditions | None:
         """What must hold of one component of an index, whatever it is selected from."""
         found = ALWAYS
         for a in _cases(at, self.ints.sums):
@@ -107,28 +107,28 @@ class Overlap:
 
     # ---- bounds
 
-    def _never(self, at: Atom, q: Partition, axis: int) -> bool:
+    def _never(self, at: g.Atom, q: g.Partition, axis: int) -> bool:
         """Whether an int is certainly no index that `q` covers along an axis, or none of the array, where nothing is
         read."""
         forms = self.ints.forms
-        form, end = forms.form(at), forms.form(extents_of(self.array)[axis])
+        form, end = forms.form(at), forms.form(g.extents_of(self.array)[axis])
         if forms.bounds.never_negative(form - end) or forms.bounds.never_negative(-form - 1):
             return True
         return forms.apart(form, forms.along(q, axis), self.inside)
 
-    def _flat(self, access: Access, q: Partition) -> bool:
+    def _flat(self, access: Access, q: g.Partition) -> bool:
         """Whether no address that an access reads is one that `q` covers, where extents are numbers."""
         from sacpy.jit.analysis.forms import numbers
         from sacpy.withloop.lmads import apart
 
-        extents = numbers(extents_of(self.array))
+        extents = numbers(g.extents_of(self.array))
         if extents is None:
             return False
         forms = self.ints.forms
         read = forms.read(access, extents, self.inside)
         return read is not None and apart(read, forms.flat(q, extents), forms.bounds)
 
-    def _later(self, access: Access, p: Partition, q: Partition) -> Conditions | None:
+    def _later(self, access: Access, p: g.Partition, q: g.Partition) -> Conditions | None:
         """What must hold when the code runs: along one of the axes, that the largest index read lies below the first
         one that `q` covers, or the least one behind the last. A row next to the own one lies in `q` unless that is
         empty: such conditions are of no use."""
@@ -145,14 +145,14 @@ class Overlap:
                 least = forms.bounds.least(gap, self.inside)
                 if least is None or isinstance(least, int) or forms.bounds.never_negative(-least - 1):
                     continue
-                found.append(Test(least.constant, tuple((Var(n, INT), c) for n, c in sorted(least.terms.items()))))
+                found.append(Test(least.constant, tuple((g.Var(n, g.INT), c) for n, c in sorted(least.terms.items()))))
         return frozenset({tuple(found)}) if 0 < len(found) <= MOST else None
 
     # ---- steps
 
-    def _in_gaps(self, at: Atom, p: Partition, q: Partition, axis: int) -> Conditions | None:
+    def _in_gaps(self, at: g.Atom, p: g.Partition, q: g.Partition, axis: int) -> Conditions | None:
         """What must hold so that an index falls into the gaps that a step leaves."""
-        (step, width), (mine, wide) = stride(q, axis), stride(p, axis)
+        (step, width), (mine, wide) = g.stride(q, axis), g.stride(p, axis)
         if step is None or mine is None or width is None or wide is None:
             return None
         together = gcd(step, mine)
@@ -160,10 +160,10 @@ class Overlap:
         found = (self._off(at, p, q, axis, turn) for turn in turns)
         return min((f for f in found if f is not None), key=len, default=None)
 
-    def _off(self, at: Atom, p: Partition, q: Partition, axis: int, turn: int) -> Conditions | None:
+    def _off(self, at: g.Atom, p: g.Partition, q: g.Partition, axis: int, turn: int) -> Conditions | None:
         """What must hold so that an index leaves other rests than those of `q` if it is divided by `turn`, of which the
         steps of both partitions are multiples."""
-        (_, width), (_, wide) = stride(q, axis), stride(p, axis)
+        (_, width), (_, wide) = g.stride(q, axis), g.stride(p, axis)
         assert width is not None and wide is not None
         sums, extent = self.ints.sums, (self.w.frame or ())[axis]
         away, index = residue(at, turn, sums), p.index[axis].name
@@ -179,10 +179,10 @@ class Overlap:
             return None
         if not left:
             return ALWAYS
-        return frozenset({multiple(extent, turn)}) if isinstance(extent, Var) and left == {extent.name} else None
+        return frozenset({multiple(extent, turn)}) if isinstance(extent, g.Var) and left == {extent.name} else None
 
 
-def _is_own(index: tuple[Atom, ...], p: Partition, sums: Sums) -> bool:
+def _is_own(index: tuple[g.Atom, ...], p: g.Partition, sums: Sums) -> bool:
     """Whether a full index is that of the cell that is computed."""
     return all(
         at == i or (at == lower and distance(lower, upper, sums) == 1)
@@ -190,7 +190,7 @@ def _is_own(index: tuple[Atom, ...], p: Partition, sums: Sums) -> bool:
     )
 
 
-def _is_own_within(index: tuple[Atom, ...], p: Partition, q: Partition, sums: Sums) -> bool:
+def _is_own_within(index: tuple[g.Atom, ...], p: g.Partition, q: g.Partition, sums: Sums) -> bool:
     """Whether a full index that lies in `q` is that of the cell that is computed, in `p`: along each axis it is the
     cell's own, or the only one that `q` and `p` have. Where cells are computed once, it lies in no other partition
     then."""
@@ -200,9 +200,9 @@ def _is_own_within(index: tuple[Atom, ...], p: Partition, q: Partition, sums: Su
     )
 
 
-def _cases(a: Atom, sums: Sums, depth: int = DEPTH) -> Iterator[Atom]:
+def _cases(a: g.Atom, sums: Sums, depth: int = DEPTH) -> Iterator[g.Atom]:
     """What a number is selected from."""
-    op = sums.get(a.name) if isinstance(a, Var) and depth else None
+    op = sums.get(a.name) if isinstance(a, g.Var) and depth else None
     if op is not None and op.code == "select":
         for case in op.args[1:]:
             yield from _cases(case, sums, depth - 1)
@@ -210,11 +210,11 @@ def _cases(a: Atom, sums: Sums, depth: int = DEPTH) -> Iterator[Atom]:
         yield a
 
 
-def _start(p: Partition, axis: int, extent: Atom, sums: Sums) -> Atom:
+def _start(p: g.Partition, axis: int, extent: g.Atom, sums: Sums) -> g.Atom:
     """The first index of a partition along an axis, if it has one: of the least of something and what no index reaches,
     the former."""
     lower = p.lower[axis]
-    op = sums.get(lower.name) if isinstance(lower, Var) else None
+    op = sums.get(lower.name) if isinstance(lower, g.Var) else None
     if op is not None and op.code == "min":
         for a, other in (op.args, op.args[::-1]):
             if other in (p.upper[axis], extent):

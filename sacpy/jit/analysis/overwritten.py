@@ -21,29 +21,13 @@ from sacpy.jit.analysis.forms import numbers, strides
 from sacpy.jit.analysis.ints import Ints
 from sacpy.jit.analysis.makers import Makers, only_loads
 from sacpy.jit.analysis.projections import Projection, Shift
-from sacpy.jit.ir.graph import (
-    Atom,
-    Block,
-    Check,
-    For,
-    Let,
-    Load,
-    Partition,
-    Stmt,
-    Update,
-    Var,
-    View,
-    WithLoop,
-    blocks,
-    extents_of,
-    operands,
-)
+from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import bound
 from sacpy.withloop.linear import Number, name
 from sacpy.withloop.lmads import Lmad, apart
 
-Index = tuple[Atom, ...]
-Form = Callable[[Atom], Number]  # an int as a sum of names
+Index = tuple[g.Atom, ...]
+Form = Callable[[g.Atom], Number]  # an int as a sum of names
 
 
 class Old:
@@ -54,9 +38,9 @@ class Old:
 
     def __init__(
         self,
-        block: Block,
-        array: Var,
-        part: Var,
+        block: g.Block,
+        array: g.Var,
+        part: g.Var,
         at: Projection,
         ints: Ints,
         makers: Makers,
@@ -65,15 +49,15 @@ class Old:
         self.made = sorted(makers.makers[name] for name in self.names)
         self.block, self.array, self.at, self.forms = block, array, at, ints.forms
         self.form = ints.forms.form
-        self.extents = list(map(self.form, extents_of(part)))
+        self.extents = list(map(self.form, g.extents_of(part)))
         self.aliases: dict[str, Index] = {array.name: ()}
         for s in block.statements:
-            if isinstance(s, Let) and isinstance(s.rhs, View) and s.rhs.array.name in self.aliases:
+            if isinstance(s, g.Let) and isinstance(s.rhs, g.View) and s.rhs.array.name in self.aliases:
                 self.aliases[s.targets[0].name] = (*self.aliases[s.rhs.array.name], *s.rhs.index)
         self.views = frozenset(self.aliases) - {array.name}
         self.last = max((k for name in self.aliases for k in makers.users.get(name, ())), default=-1)
 
-    def is_there(self, source: Var) -> bool:
+    def is_there(self, source: g.Var) -> bool:
         """Whether a view is that of the part, as it is before."""
         index = self.aliases.get(source.name)
         fixed = [a for a in self.at if not isinstance(a, Shift)]
@@ -85,21 +69,21 @@ class Old:
             and all(self.form(a.start) == 0 for a in self.at if isinstance(a, Shift))
         )
 
-    def copies(self, s: Stmt) -> bool:
+    def copies(self, s: g.Stmt) -> bool:
         """Whether a statement makes a copy of the part, as it is before."""
         return (
-            isinstance(s, Let)
-            and isinstance(s.rhs, WithLoop)
+            isinstance(s, g.Let)
+            and isinstance(s.rhs, g.WithLoop)
             and s.rhs.complete
             and all(map(self.is_copy, s.rhs.partitions))
         )
 
-    def is_copy(self, p: Partition) -> bool:
+    def is_copy(self, p: g.Partition) -> bool:
         """Whether a partition of a with-loop that makes the part gives the elements that are there."""
         last = p.body.statements[-1] if p.body.statements else None
         if (
-            not isinstance(last, Let)
-            or not isinstance(last.rhs, Load)
+            not isinstance(last, g.Let)
+            or not isinstance(last.rhs, g.Load)
             or last.rhs.array.name not in self.aliases
             or p.body.results != last.targets
             or len(p.index) != len(self.extents)
@@ -121,17 +105,17 @@ class Old:
                     return False
             elif not self.reads_what_was(s, names, number in (first, setter) and starts_there, number == setter):
                 return False
-        return not any(isinstance(a, Var) and a.name in self.aliases for a in self.block.results)
+        return not any(isinstance(a, g.Var) and a.name in self.aliases for a in self.block.results)
 
-    def is_harmless(self, s: Stmt, name: str, at_point: bool) -> bool:
+    def is_harmless(self, s: g.Stmt, name: str, at_point: bool) -> bool:
         """Whether a statement keeps no reference to a view, and reads nothing at the point."""
         if at_point:
-            if name != self.array.name or not isinstance(s, Let):
+            if name != self.array.name or not isinstance(s, g.Let):
                 return False
-            return not isinstance(s.rhs, WithLoop) or all(
+            return not isinstance(s.rhs, g.WithLoop) or all(
                 self.block_reads(p.body, (name,), None) for p in s.rhs.partitions
             )
-        if name == self.array.name or (isinstance(s, Let) and isinstance(s.rhs, View)):
+        if name == self.array.name or (isinstance(s, g.Let) and isinstance(s.rhs, g.View)):
             return True
         return only_loads(s, name)
 
@@ -141,48 +125,48 @@ class Old:
             return first
         return min((n for n in self.made if n > first), default=-1)
 
-    def reads_what_was(self, s: Stmt, names: set[str], unchanged: bool, sets: bool) -> bool:
+    def reads_what_was(self, s: g.Stmt, names: set[str], unchanged: bool, sets: bool) -> bool:
         """Whether a statement between the part's first and the point reads what was there. `unchanged`: the part is
         still as it was; `sets`: this is what changes it."""
-        if not isinstance(s, Let):
+        if not isinstance(s, g.Let):
             return False
-        if isinstance(s.rhs, View):
+        if isinstance(s.rhs, g.View):
             return self.is_apart(self.whole_index(s.rhs.array.name, s.rhs.index))
-        if isinstance(s.rhs, Load):
+        if isinstance(s.rhs, g.Load):
             return self.is_apart(self.whole_index(s.rhs.array.name, s.rhs.index))
         writer = self.writer(s) if sets else None
-        mine = [a for a in operands(s.rhs) if isinstance(a, Var) and a.name in names]
-        if mine and not (unchanged and isinstance(s.rhs, For) and len(mine) == 1 and self.is_there(mine[0])):
+        mine = [a for a in g.operands(s.rhs) if isinstance(a, g.Var) and a.name in names]
+        if mine and not (unchanged and isinstance(s.rhs, g.For) and len(mine) == 1 and self.is_there(mine[0])):
             return False
-        parts = s.rhs.partitions if isinstance(s.rhs, WithLoop) else ()
+        parts = s.rhs.partitions if isinstance(s.rhs, g.WithLoop) else ()
         copied = {id(p.body) for p in parts if unchanged and self.is_copy(p)}
-        return all(id(b) in copied or self.block_reads(b, tuple(names), writer) for b in blocks(s.rhs))
+        return all(id(b) in copied or self.block_reads(b, tuple(names), writer) for b in g.blocks(s.rhs))
 
-    def writer(self, s: Let) -> _Writer | None:
+    def writer(self, s: g.Let) -> _Writer | None:
         """The loops that set the part's elements, if a statement is such."""
-        if not isinstance(s.rhs, For):
+        if not isinstance(s.rhs, g.For):
             return None
         k = next((k for k, t in enumerate(s.targets) if t.name in self.names), None)
         return None if k is None else _Writer.of(s.rhs, k, self.form)
 
-    def block_reads(self, b: Block, names: Sequence[str], writer: _Writer | None) -> bool:
+    def block_reads(self, b: g.Block, names: Sequence[str], writer: _Writer | None) -> bool:
         """Whether what a block, inner ones included, reads of the array under some names is as it was."""
-        if any(isinstance(a, Var) and a.name in names for a in b.results):
+        if any(isinstance(a, g.Var) and a.name in names for a in b.results):
             return False
         for s in b.statements:
-            if isinstance(s, Check):
+            if isinstance(s, g.Check):
                 continue
-            if isinstance(s.rhs, Load | View) and s.rhs.array.name in names:
+            if isinstance(s.rhs, g.Load | g.View) and s.rhs.array.name in names:
                 index = self.whole_index(s.rhs.array.name, s.rhs.index)
-                if isinstance(s.rhs, View) and s.rhs.array.name in self.views:
+                if isinstance(s.rhs, g.View) and s.rhs.array.name in self.views:
                     return False  # it might be kept longer than there is something to see
                 if not self.is_apart(index) and not (
-                    isinstance(s.rhs, Load) and writer is not None and writer.comes_later(self.in_part(index), s)
+                    isinstance(s.rhs, g.Load) and writer is not None and writer.comes_later(self.in_part(index), s)
                 ):
                     return False
-            elif any(isinstance(a, Var) and a.name in names for a in operands(s.rhs)):
+            elif any(isinstance(a, g.Var) and a.name in names for a in g.operands(s.rhs)):
                 return False
-            if not all(self.block_reads(inner, names, writer) for inner in blocks(s.rhs)):
+            if not all(self.block_reads(inner, names, writer) for inner in g.blocks(s.rhs)):
                 return False
         return True
 
@@ -206,7 +190,7 @@ class Old:
             forms.apart(self.form(b), (Lmad(first, ((n, 1),)),), self.moving) for (first, n), b in zip(place, index)
         ):
             return True
-        extents = numbers(extents_of(self.array))
+        extents = numbers(g.extents_of(self.array))
         if extents is None:
             return False
         whole = Lmad(0, ())
@@ -215,7 +199,7 @@ class Old:
         read = forms.read(Access(index), extents, self.moving)
         return read is not None and apart(read, whole, forms.bounds)
 
-    def covered(self, a: Atom | Shift) -> tuple[Number, Number]:
+    def covered(self, a: g.Atom | Shift) -> tuple[Number, Number]:
         """Where the part begins along an axis of the whole, and how many indices it has there."""
         return (self.form(a.start), self.extents[a.axis]) if isinstance(a, Shift) else (self.form(a), 1)
 
@@ -241,10 +225,10 @@ class _Writer:
         self.steps: list[int] = []
         self.axes: list[int] = []
         self.offsets: list[int] = []
-        self.before: list[Stmt] = []
+        self.before: list[g.Stmt] = []
 
     @staticmethod
-    def of(r: For, at: int, form: Form) -> _Writer | None:
+    def of(r: g.For, at: int, form: Form) -> _Writer | None:
         """The loops that change what a loop carries as its parameter of that number, if they are of this kind."""
         found = _Writer()
         while True:
@@ -255,22 +239,22 @@ class _Writer:
             users = [
                 (k, s)
                 for k, s in enumerate(r.body.statements)
-                if isinstance(s, Let)
-                and any(isinstance(a, Var) and a == array for a in operands(s.rhs))
-                and not (isinstance(s.rhs, Load))
+                if isinstance(s, g.Let)
+                and any(isinstance(a, g.Var) and a == array for a in g.operands(s.rhs))
+                and not (isinstance(s.rhs, g.Load))
             ]
             if len(users) != 1:
                 return None
             number, s = users[0]
-            if not isinstance(s, Let) or result not in s.targets:
+            if not isinstance(s, g.Let) or result not in s.targets:
                 return None
-            if isinstance(s.rhs, For) and array in s.rhs.initial:
+            if isinstance(s.rhs, g.For) and array in s.rhs.initial:
                 at = s.rhs.initial.index(array)
                 if s.targets[at] != result:
                     return None
                 r = s.rhs
                 continue
-            if not isinstance(s.rhs, Update) or s.rhs.array != array:
+            if not isinstance(s.rhs, g.Update) or s.rhs.array != array:
                 return None
             found.before = list(r.body.statements[:number])
             return found if found.covers(s.rhs.index, form) else None
@@ -290,7 +274,7 @@ class _Writer:
             del left[found[0]]
         return not left
 
-    def comes_later(self, index: Mapping[int, Number], load: Stmt) -> bool:
+    def comes_later(self, index: Mapping[int, Number], load: g.Stmt) -> bool:
         """Whether an element of the part that a statement of a round reads is only set behind that statement."""
         if not index:
             return False
@@ -303,13 +287,13 @@ class _Writer:
         return any(s is load for s in self.before)
 
 
-def _names(s: Stmt) -> set[str]:
+def _names(s: g.Stmt) -> set[str]:
     """The variables that a statement uses, inner blocks included."""
-    if isinstance(s, Check):
+    if isinstance(s, g.Check):
         return set()
-    found = {a.name for a in operands(s.rhs) if isinstance(a, Var)}
-    for b in blocks(s.rhs):
-        found |= {a.name for a in b.results if isinstance(a, Var)}
+    found = {a.name for a in g.operands(s.rhs) if isinstance(a, g.Var)}
+    for b in g.blocks(s.rhs):
+        found |= {a.name for a in b.results if isinstance(a, g.Var)}
         for inner in b.statements:
             found |= _names(inner)
     return found

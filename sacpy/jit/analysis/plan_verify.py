@@ -13,16 +13,16 @@ from __future__ import annotations
 from sacpy.jit.analysis.circuits import Circuit, Opening, Plan
 from sacpy.jit.analysis.makers import arrays_of
 from sacpy.jit.analysis.projections import Shift
-from sacpy.jit.ir.graph import Block, Check, Let, Op, Stmt, Var, extents_of
+from sacpy.jit.ir import graph as g
 
 
 class PlanError(Exception):
     """A plan that breaks a law."""
 
 
-def verify_plan(block: Block, plan: Plan) -> None:
+def verify_plan(block: g.Block, plan: Plan) -> None:
     """Raises `PlanError` if a plan breaks a law."""
-    set_by = {t.name: n for n, s in enumerate(block.statements) if isinstance(s, Let) for t in s.targets}
+    set_by = {t.name: n for n, s in enumerate(block.statements) if isinstance(s, g.Let) for t in s.targets}
     seen: set[str] = set()
     for point, o in plan.openings.items():
         _ahead(block, set_by, o)
@@ -38,26 +38,26 @@ def verify_plan(block: Block, plan: Plan) -> None:
                 law(last == point, f"{c.onto.name} is needed behind the point where it changes")
 
 
-def _ahead(block: Block, set_by: dict[str, int], o: Opening) -> None:
+def _ahead(block: g.Block, set_by: dict[str, int], o: Opening) -> None:
     there = set(o.ahead)
     for n in o.ahead:
         s = block.statements[n]
-        law(isinstance(s, Check) or isinstance(s.rhs, Op), "what is written ahead is more than an operation")
+        law(isinstance(s, g.Check) or isinstance(s.rhs, g.Op), "what is written ahead is more than an operation")
         for name in _scalars(s):
             number = set_by.get(name, -1)
             law(number < o.begins or number in there, f"{name} is not there where it is needed ahead")
 
 
 def _places(set_by: dict[str, int], o: Opening, c: Circuit) -> None:
-    needed = [*(a.start if isinstance(a, Shift) else a for a in c.at), *extents_of(c.part)]
+    needed = [*(a.start if isinstance(a, Shift) else a for a in c.at), *g.extents_of(c.part)]
     for a in needed:
-        number = set_by.get(a.name, -1) if isinstance(a, Var) else -1
+        number = set_by.get(a.name, -1) if isinstance(a, g.Var) else -1
         law(number < o.begins or number in o.ahead, f"where {c.part.name} goes is not known before it is made")
 
 
-def _scalars(s: Stmt) -> list[str]:
-    atoms = [s.condition] if isinstance(s, Check) else list(s.rhs.args) if isinstance(s.rhs, Op) else []
-    return [a.name for a in atoms if isinstance(a, Var)]
+def _scalars(s: g.Stmt) -> list[str]:
+    atoms = [s.condition] if isinstance(s, g.Check) else list(s.rhs.args) if isinstance(s.rhs, g.Op) else []
+    return [a.name for a in atoms if isinstance(a, g.Var)]
 
 
 def law(holds: bool, broken: str) -> None:

@@ -13,19 +13,7 @@ from sacpy.jit.analysis.ints import Ints
 from sacpy.jit.analysis.makers import Makers, may_fail
 from sacpy.jit.analysis.overwritten import Old
 from sacpy.jit.analysis.projections import Projection, Shift, copied_part, is_contiguous
-from sacpy.jit.ir.graph import (
-    Atom,
-    Block,
-    Check,
-    Let,
-    Modarray,
-    Op,
-    Update,
-    Var,
-    WithLoop,
-    extents_of,
-    integer,
-)
+from sacpy.jit.ir import graph as g
 
 NOT_MADE_HERE = "it is not made in this block, bit by bit or at once"
 NEEDED_LATER = "it is needed afterwards"
@@ -44,7 +32,7 @@ class Planner:
 
     def __init__(
         self,
-        block: Block,
+        block: g.Block,
         owned: frozenset[str],
         makers: Makers,
         ints: Ints,
@@ -57,12 +45,12 @@ class Planner:
         self.found = Plan()
         self.opened: dict[str, int] = {}  # by arrays that are made at a point: before which statement they are there
         self.set_by = {
-            t.name: number for number, s in enumerate(block.statements) if isinstance(s, Let) for t in s.targets
+            t.name: number for number, s in enumerate(block.statements) if isinstance(s, g.Let) for t in s.targets
         }
 
     def plan(self) -> Plan:
         for number, s in enumerate(self.statements):
-            if not isinstance(s, Let) or not is_point(s):
+            if not isinstance(s, g.Let) or not is_point(s):
                 continue
             made = []
             for candidate in self.candidates(number, s):
@@ -74,17 +62,17 @@ class Planner:
                 self.open(number, made)
         return self.found
 
-    def candidates(self, number: int, s: Let) -> list[Circuit | Refusal]:
+    def candidates(self, number: int, s: g.Let) -> list[Circuit | Refusal]:
         """For each array that a statement copies into a part of another one what becomes of it."""
         whole = s.targets[0]
-        if isinstance(s.rhs, Update):
-            assert isinstance(s.rhs.value, Var)
+        if isinstance(s.rhs, g.Update):
+            assert isinstance(s.rhs.value, g.Var)
             part = s.rhs.value
-            at = (*s.rhs.index, *(Shift(k, integer(0)) for k in range(len(extents_of(part)))))
+            at = (*s.rhs.index, *(Shift(k, g.integer(0)) for k in range(len(g.extents_of(part)))))
             return [self.judged(number, part, whole, at, None, s.rhs.array)]
-        assert isinstance(s.rhs, WithLoop)
+        assert isinstance(s.rhs, g.WithLoop)
         (o,) = s.rhs.operators
-        onto, found = o.array if isinstance(o, Modarray) else None, list[Circuit | Refusal]()
+        onto, found = o.array if isinstance(o, g.Modarray) else None, list[Circuit | Refusal]()
         for k, p in enumerate(s.rhs.partitions):
             copied = copied_part(p, self.ints.forms)
             if copied is None:
@@ -101,7 +89,7 @@ class Planner:
         return found
 
     def judged(
-        self, number: int, part: Var, whole: Var, at: Projection, partition: int | None, onto: Var | None
+        self, number: int, part: g.Var, whole: g.Var, at: Projection, partition: int | None, onto: g.Var | None
     ) -> Circuit | Refusal:
         """Whether an array is made where it is copied to."""
         if part.name not in self.makers.makers:
@@ -113,7 +101,7 @@ class Planner:
             return Refusal(part, whole, NOT_MADE_HERE)
         if not chain.own and chain.source is not None and chain.source.name not in self.makers.makers:
             return Refusal(part, whole, MEMORY_THERE)
-        side_by_side = is_contiguous(at, extents_of(whole), extents_of(part), self.ints.forms)
+        side_by_side = is_contiguous(at, g.extents_of(whole), g.extents_of(part), self.ints.forms)
         if not side_by_side and not (self.scattered and onto is not None):
             return Refusal(part, whole, SCATTERED)
         source = None
@@ -146,7 +134,7 @@ class Planner:
         while kept:
             begins = min(self.first(c.names) for c in kept)
             whole = kept[0].whole
-            needed = [a for c in kept for a in _needed(c)] + list(extents_of(whole))
+            needed = [a for c in kept for a in _needed(c)] + list(g.extents_of(whole))
             ahead = self.ahead(needed, begins, number)
             if ahead is not None:
                 break
@@ -167,17 +155,17 @@ class Planner:
         numbers = [self.makers.makers[name] for name in names]
         return min([*numbers, *(self.opened[name] for name in names if name in self.opened)])
 
-    def ahead(self, needed: Sequence[Atom], first: int, point: int) -> tuple[int, ...] | None:
+    def ahead(self, needed: Sequence[g.Atom], first: int, point: int) -> tuple[int, ...] | None:
         """The statements from a certain one on that compute some scalars, and the checks that come until the point:
         what is written early has to lie where they see to it that it does. In their order; None where a scalar, or such
         a check, needs more than operations on others."""
         found: set[int] = set()
-        told = self.behind([a.name for a in needed if isinstance(a, Var)], first, found)
+        told = self.behind([a.name for a in needed if isinstance(a, g.Var)], first, found)
         if told is None:
             return None
         for number in range(first, point):
             s = self.statements[number]
-            if isinstance(s, Check) and isinstance(s.condition, Var):
+            if isinstance(s, g.Check) and isinstance(s.condition, g.Var):
                 more: set[int] = set()
                 names = self.behind([s.condition.name], first, more)
                 if names is not None:
@@ -197,13 +185,13 @@ class Planner:
                 continue
             told.add(name)
             s = self.statements[number] if number >= 0 else None
-            op = s.rhs if isinstance(s, Let) and isinstance(s.rhs, Op) else None
+            op = s.rhs if isinstance(s, g.Let) and isinstance(s.rhs, g.Op) else None
             if number >= first:
                 if op is None:
                     return None
                 found.add(number)
             if op is not None:
-                waiting += [a.name for a in op.args if isinstance(a, Var)]
+                waiting += [a.name for a in op.args if isinstance(a, g.Var)]
         return told
 
     def mentioned(self, name: str) -> set[str]:
@@ -214,11 +202,11 @@ class Planner:
             if name not in told:
                 told.add(name)
                 s = self.statements[self.set_by[name]] if name in self.set_by else None
-                if isinstance(s, Let) and isinstance(s.rhs, Op):
-                    waiting += [a.name for a in s.rhs.args if isinstance(a, Var)]
+                if isinstance(s, g.Let) and isinstance(s.rhs, g.Op):
+                    waiting += [a.name for a in s.rhs.args if isinstance(a, g.Var)]
         return told
 
 
-def _needed(c: Circuit) -> list[Atom]:
+def _needed(c: Circuit) -> list[g.Atom]:
     """What has to be known for the place of a part."""
-    return [*(a.start if isinstance(a, Shift) else a for a in c.at), *extents_of(c.part)]
+    return [*(a.start if isinstance(a, Shift) else a for a in c.at), *g.extents_of(c.part)]

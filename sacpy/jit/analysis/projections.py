@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sacpy.jit.analysis.forms import Forms
-from sacpy.jit.ir.graph import Atom, Const, Let, Load, Op, Partition, Var, extents_of
+from sacpy.jit.ir import graph as g
 from sacpy.nodes import Node
 from sacpy.withloop.linear import name
 
@@ -24,28 +24,28 @@ class Shift(Node):
     """The index along an axis of the part, plus `start`."""
 
     axis: int
-    start: Atom
+    start: g.Atom
 
 
-Projection = tuple[Atom | Shift, ...]
+Projection = tuple[g.Atom | Shift, ...]
 
 
-def copied_part(p: Partition, forms: Forms) -> tuple[Var, Projection | None] | None:
+def copied_part(p: g.Partition, forms: Forms) -> tuple[g.Var, Projection | None] | None:
     """The array that a partition copies, and where to; None for the place if it is not all of the array, element by
     element; None altogether if the partition does something else."""
     if not p.body.statements or p.step is not None:
         return None
     *before, last = p.body.statements
     if (
-        not isinstance(last, Let)
-        or not isinstance(last.rhs, Load)
+        not isinstance(last, g.Let)
+        or not isinstance(last.rhs, g.Load)
         or p.body.results != last.targets
-        or not all(isinstance(s, Let) and isinstance(s.rhs, Op) for s in before)
+        or not all(isinstance(s, g.Let) and isinstance(s.rhs, g.Op) for s in before)
     ):
         return None
     array, found, form = last.rhs.array, dict[int, Shift](), forms.form
     lower, upper = ([form(a) for a in bounds] for bounds in (p.lower, p.upper))
-    for axis, (at, extent) in enumerate(zip(last.rhs.index, extents_of(array))):
+    for axis, (at, extent) in enumerate(zip(last.rhs.index, g.extents_of(array))):
         k = next((k for k, i in enumerate(p.index) if form(at) - name(i.name) + lower[k] == 0), None)
         if k is None or k in found or upper[k] - lower[k] != form(extent):
             return array, None
@@ -55,11 +55,11 @@ def copied_part(p: Partition, forms: Forms) -> tuple[Var, Projection | None] | N
     return array, tuple(found.get(k, low) for k, low in enumerate(p.lower))
 
 
-def is_contiguous(at: Projection, whole: Sequence[Atom], part: Sequence[Atom], forms: Forms) -> bool:
+def is_contiguous(at: Projection, whole: Sequence[g.Atom], part: Sequence[g.Atom], forms: Forms) -> bool:
     """Whether the elements of a part lie side by side, in its order."""
     form = forms.form
     fixed = next((k for k, a in enumerate(at) if isinstance(a, Shift)), len(at))
-    first, *rest = at[fixed:] or (Shift(0, Const("int", 0)),)
+    first, *rest = at[fixed:] or (Shift(0, g.Const("int", 0)),)
     if not isinstance(first, Shift) or first.axis != 0 or len(at) - fixed != len(part):
         return False
     return all(

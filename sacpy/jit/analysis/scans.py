@@ -20,7 +20,7 @@ from collections.abc import Mapping
 
 from sacpy.jit.analysis.combine import step_of
 from sacpy.jit.analysis.straight import is_straight
-from sacpy.jit.ir.graph import ArrayType, Atom, Block, Const, For, If, Let, Load, Op, Update, Var, statements
+from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import needed_for, uses
 from sacpy.lang.types import BITS, REAL
 from sacpy.nodes import Node
@@ -35,16 +35,16 @@ class Scan(Node):
     negatives. `values`: the block that gives a round's element; it reads of the vector its own element at most, as does
     `post`, which gives what is written, of the result, which is there under the name of `seen`."""
 
-    loop: For
-    array: Var
-    accumulator: Var | None
+    loop: g.For
+    array: g.Var
+    accumulator: g.Var | None
     form: str
     code: str
     negative: bool
     exclusive: bool
-    values: Block
-    seen: Var
-    post: Block
+    values: g.Block
+    seen: g.Var
+    post: g.Block
 
     @property
     def base(self) -> str:
@@ -64,44 +64,44 @@ class _Round(Node):
     form: str
     code: str
     negative: bool
-    elements: tuple[Atom, ...]
-    before: Var
-    gone: tuple[Let, ...]
-    more: tuple[Let, ...] = ()
+    elements: tuple[g.Atom, ...]
+    before: g.Var
+    gone: tuple[g.Let, ...]
+    more: tuple[g.Let, ...] = ()
 
 
-def scan_of(r: For, made: Mapping[str, Op], *, strict: bool) -> Scan | None:
+def scan_of(r: g.For, made: Mapping[str, g.Op], *, strict: bool) -> Scan | None:
     """The scan that a loop is. `made`: operations without overflow that variables were set to; `strict`: those on reals
     keep their order."""
-    arrays = [p for p in r.params if isinstance(p.type, ArrayType)]
-    scalars = [p for p in r.params if not isinstance(p.type, ArrayType)]
+    arrays = [p for p in r.params if isinstance(p.type, g.ArrayType)]
+    scalars = [p for p in r.params if not isinstance(p.type, g.ArrayType)]
     if (
         r.step not in ((1, -1) if scalars else (1,))
         or len(arrays) != 1
         or len(scalars) > 1
-        or not all(isinstance(s, Let) for s in statements(r.body))
+        or not all(isinstance(s, g.Let) for s in g.statements(r.body))
     ):
         return None
     (array,) = arrays
-    lets = {s.targets[0].name: s for s in r.body.statements if isinstance(s, Let)}
+    lets = {s.targets[0].name: s for s in r.body.statements if isinstance(s, g.Let)}
     update = _made(r.body.results[r.params.index(array)], lets)
     if (
         update is None
-        or not isinstance(update.rhs, Update)
+        or not isinstance(update.rhs, g.Update)
         or update.rhs.array != array
         or update.rhs.index != (r.index,)
     ):
         return None
     total = r.body.results[r.params.index(scalars[0])] if scalars else update.rhs.value
     found = _Rounds(r, lets, made, array, scalars[0] if scalars else None, strict).of(total)
-    if found is None or not isinstance(total, Var):
+    if found is None or not isinstance(total, g.Var):
         return None
     read = [] if scalars else [lets[found.before.name]]
     rest = tuple(s for s in r.body.statements if s not in (update, *found.gone, *read))
-    steps = Block((*rest, *found.more))
-    values = Block(needed_for(found.elements, steps), found.elements)
+    steps = g.Block((*rest, *found.more))
+    values = g.Block(needed_for(found.elements, steps), found.elements)
     ends = (total.name, found.before.name)
-    post = Block(needed_for((update.rhs.value,), r.body, ends), (update.rhs.value,))
+    post = g.Block(needed_for((update.rhs.value,), r.body, ends), (update.rhs.value,))
     gone = {found.before.name, *(t.name for s in (update, *found.gone) for t in s.targets)}
     set_anew = {t.name for s in found.more for t in s.targets}
     if any(uses(values)[name] for name in gone - set_anew) or any(uses(post)[name] for name in gone - set(ends)):
@@ -132,11 +132,11 @@ class _Rounds:
 
     def __init__(
         self,
-        r: For,
-        lets: Mapping[str, Let],
-        made: Mapping[str, Op],
-        array: Var,
-        accumulator: Var | None,
+        r: g.For,
+        lets: Mapping[str, g.Let],
+        made: Mapping[str, g.Op],
+        array: g.Var,
+        accumulator: g.Var | None,
         strict: bool,
     ) -> None:
         self.r, self.lets, self.made, self.array, self.accumulator = r, lets, made, array, accumulator
@@ -144,16 +144,16 @@ class _Rounds:
         self.base = base = (accumulator or array).base
         self.codes = _ON_INTEGERS if base in BITS else _ON_REALS if base in REAL and not strict else frozenset()
 
-    def of(self, total: Atom) -> _Round | None:
+    def of(self, total: g.Atom) -> _Round | None:
         """The form of a round's result."""
         return self.affine(total) or self.plain(total) or self.reset(total)
 
-    def op(self, a: Atom, code: str) -> tuple[Let, Op] | None:
+    def op(self, a: g.Atom, code: str) -> tuple[g.Let, g.Op] | None:
         """The operation that gives an atom, if it is this one."""
         s = _made(a, self.lets)
-        return (s, s.rhs) if s is not None and isinstance(s.rhs, Op) and s.rhs.code == code else None
+        return (s, s.rhs) if s is not None and isinstance(s.rhs, g.Op) and s.rhs.code == code else None
 
-    def is_before(self, a: Atom) -> bool:
+    def is_before(self, a: g.Atom) -> bool:
         """Whether an atom is the result of the round before: the accumulator, or the vector's element before that of
         the round."""
         if self.accumulator is not None:
@@ -161,17 +161,17 @@ class _Rounds:
         s = _made(a, self.lets)
         load = None if s is None else s.rhs
         return (
-            isinstance(load, Load) and load.array == self.array and _is_before(load.index[0], self.r.index, self.made)
+            isinstance(load, g.Load) and load.array == self.array and _is_before(load.index[0], self.r.index, self.made)
         )
 
-    def plain(self, total: Atom) -> _Round | None:
+    def plain(self, total: g.Atom) -> _Round | None:
         """The result before combined with a value: one of reals in an order of its own, unless it is an extreme."""
         step = step_of(total, self.lets, self.is_before)
         if step is None or step.base != self.base or not (step.sticky or step.code in self.codes):
             return None
         return _Round("plain", step.code, step.negative, (step.value,), step.old, step.lets)
 
-    def affine(self, total: Atom) -> _Round | None:
+    def affine(self, total: g.Atom) -> _Round | None:
         found = self.op(total, "add") if "mul" in self.codes else None
         if found is None or (self.base in REAL and not self.r.associative):
             return None
@@ -179,21 +179,21 @@ class _Rounds:
         for product, b in (op.args, op.args[::-1]):
             scaled = self.op(product, "mul")
             before = None if scaled is None else next((a for a in scaled[1].args if self.is_before(a)), None)
-            if scaled is not None and isinstance(before, Var) and b != before:
+            if scaled is not None and isinstance(before, g.Var) and b != before:
                 x, y = scaled[1].args
                 return _Round("affine", "add", False, (y if x == before else x, b), before, (s, scaled[0]))
         return None
 
-    def reset(self, total: Atom) -> _Round | None:
+    def reset(self, total: g.Atom) -> _Round | None:
         """A value of the round's own where a flag says so, else the result before combined with one."""
         s = _made(total, self.lets)
         if s is None:
             return None
-        if isinstance(s.rhs, Op) and s.rhs.code == "select":
+        if isinstance(s.rhs, g.Op) and s.rhs.code == "select":
             flag, own, other = s.rhs.args
-            lets, inner = self.lets, list[Let]()
-        elif isinstance(s.rhs, If) and not s.rhs.then.statements and len(s.targets) == 1:
-            inner = [i for i in s.rhs.otherwise.statements if isinstance(i, Let) and isinstance(i.rhs, Op)]
+            lets, inner = self.lets, list[g.Let]()
+        elif isinstance(s.rhs, g.If) and not s.rhs.then.statements and len(s.targets) == 1:
+            inner = [i for i in s.rhs.otherwise.statements if isinstance(i, g.Let) and isinstance(i.rhs, g.Op)]
             if len(inner) != len(s.rhs.otherwise.statements):
                 return None
             flag, own, other = s.rhs.condition, s.rhs.then.results[0], s.rhs.otherwise.results[0]
@@ -204,23 +204,23 @@ class _Rounds:
         found = rounds.plain(other)
         if found is None or found.negative:
             return None
-        value = Let(s.targets, Op("select", (flag, own, *found.elements)), s.span)
+        value = g.Let(s.targets, g.Op("select", (flag, own, *found.elements)), s.span)
         more = (*(i for i in inner if i not in found.gone), value)
         return _Round("reset", found.code, False, (flag, s.targets[0]), found.before, (s, *found.gone), more)
 
 
-def _made(a: Atom, lets: Mapping[str, Let]) -> Let | None:
+def _made(a: g.Atom, lets: Mapping[str, g.Let]) -> g.Let | None:
     """The statement of a round that sets an atom."""
-    return lets.get(a.name) if isinstance(a, Var) else None
+    return lets.get(a.name) if isinstance(a, g.Var) else None
 
 
-def _is_before(a: Atom, index: Var, made: Mapping[str, Op]) -> bool:
+def _is_before(a: g.Atom, index: g.Var, made: Mapping[str, g.Op]) -> bool:
     """Whether an atom is the index less one."""
-    op = made.get(a.name) if isinstance(a, Var) else None
+    op = made.get(a.name) if isinstance(a, g.Var) else None
     if op is None or op.code not in ("add", "sub"):
         return False
     distance = 1 if op.code == "sub" else -1
     x, y = op.args
-    if op.code == "add" and isinstance(x, Const):
+    if op.code == "add" and isinstance(x, g.Const):
         x, y = y, x
-    return x == index and isinstance(y, Const) and y.value == distance
+    return x == index and isinstance(y, g.Const) and y.value == distance

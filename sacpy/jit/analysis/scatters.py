@@ -15,21 +15,7 @@ from collections.abc import Mapping
 
 from sacpy.jit.analysis.combine import Lets, Step, lets_of, step_of
 from sacpy.jit.analysis.folds import Reduction
-from sacpy.jit.ir.graph import (
-    ArrayType,
-    Atom,
-    Check,
-    Const,
-    For,
-    If,
-    Let,
-    Load,
-    Op,
-    ScalarType,
-    Stmt,
-    Update,
-    Var,
-)
+from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import uses
 from sacpy.nodes import Node
 
@@ -41,38 +27,40 @@ class Scatter(Node):
     after."""
 
     step: Step
-    param: Var
-    given: Var
-    updated: Var
-    index: tuple[Atom, ...]
+    param: g.Var
+    given: g.Var
+    updated: g.Var
+    index: tuple[g.Atom, ...]
 
     @property
-    def extents(self) -> tuple[Atom, ...]:
-        assert isinstance(self.param.type, ArrayType)
+    def extents(self) -> tuple[g.Atom, ...]:
+        assert isinstance(self.param.type, g.ArrayType)
         return self.param.type.extents
 
     @property
-    def neutral(self) -> Const:
+    def neutral(self) -> g.Const:
         """What combines with anything to that."""
-        return Const(self.step.base, Reduction((self.step.code,), (self.step.base,)).neutral(0))
+        return g.Const(self.step.base, Reduction((self.step.code,), (self.step.base,)).neutral(0))
 
 
-def is_plain(s: Stmt) -> bool:
+def is_plain(s: g.Stmt) -> bool:
     """Whether a statement computes scalars from scalars and elements, perhaps by a condition."""
-    if not isinstance(s, Let):
+    if not isinstance(s, g.Let):
         return False
-    if isinstance(s.rhs, If):
+    if isinstance(s.rhs, g.If):
         return all(map(is_plain, (*s.rhs.then.statements, *s.rhs.otherwise.statements)))
-    return isinstance(s.rhs, Op | Load | Const) or (isinstance(s.rhs, Var) and isinstance(s.rhs.type, ScalarType))
+    return isinstance(s.rhs, g.Op | g.Load | g.Const) or (
+        isinstance(s.rhs, g.Var) and isinstance(s.rhs.type, g.ScalarType)
+    )
 
 
-def scatters(r: For, reals: bool) -> list[Scatter]:
+def scatters(r: g.For, reals: bool) -> list[Scatter]:
     """What a loop adds to its arrays, if that is all it does."""
     if r.step != 1 or not r.params:
         return []
     lets, count = lets_of(r.body.statements), uses(r.body)
     results = set(r.body.results)
-    if not all(isinstance(s, Check) or is_plain(s) or s.targets[0] in results for s in r.body.statements):
+    if not all(isinstance(s, g.Check) or is_plain(s) or s.targets[0] in results for s in r.body.statements):
         return []
     found = [_scatter(r, k, lets, count, reals) for k in range(len(r.params))]
     if reals and not any(h is not None and not h.step.exact for h in found):
@@ -80,22 +68,22 @@ def scatters(r: For, reals: bool) -> list[Scatter]:
     return [h for h in found if h is not None] if all(found) else []
 
 
-def _scatter(r: For, k: int, lets: Lets, count: Mapping[str, int], reals: bool) -> Scatter | None:
+def _scatter(r: g.For, k: int, lets: Lets, count: Mapping[str, int], reals: bool) -> Scatter | None:
     """What a loop adds to one of its arrays."""
     p, result, given = r.params[k], r.body.results[k], r.initial[k]
-    if not isinstance(p.type, ArrayType) or not isinstance(given, Var) or not isinstance(result, Var):
+    if not isinstance(p.type, g.ArrayType) or not isinstance(given, g.Var) or not isinstance(result, g.Var):
         return None
     update = lets[result.name].rhs if result.name in lets else None
     if (
-        not isinstance(update, Update)
+        not isinstance(update, g.Update)
         or update.array != p
         or len(update.index) != p.type.rank
         or r.index in update.index
         or count[p.name] != 2
     ):
         return None
-    load = Load(p, update.index)
-    step = step_of(update.value, lets, lambda a: isinstance(a, Var) and a.name in lets and lets[a.name].rhs == load)
+    load = g.Load(p, update.index)
+    step = step_of(update.value, lets, lambda a: isinstance(a, g.Var) and a.name in lets and lets[a.name].rhs == load)
     if step is None or not step.alone(count) or not (step.exact or (reals and step.code == "add")):
         return None
     if step.code not in _EXACT or (p.base == "bool" and step.code not in ("and", "or")):

@@ -12,32 +12,12 @@ from collections.abc import Sequence
 from math import prod
 
 from sacpy.jit.analysis.ints import Ints
-from sacpy.jit.ir.graph import (
-    Atom,
-    Block,
-    Check,
-    Const,
-    For,
-    Function,
-    Let,
-    Load,
-    Loop,
-    Modarray,
-    Op,
-    Partition,
-    Rhs,
-    Update,
-    Var,
-    WithLoop,
-    blocks,
-    operands,
-    stride,
-)
+from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import free
 from sacpy.nodes import Node, Record, field
 
 Names = frozenset[str]
-Site = tuple[int, tuple[Atom, ...]]
+Site = tuple[int, tuple[g.Atom, ...]]
 _NONE: Names = frozenset()
 
 
@@ -65,7 +45,7 @@ class _Replaced(Node):
 
     place: int
     end: int
-    rhs: Rhs
+    rhs: g.Rhs
 
 
 class Sites(Record):
@@ -83,15 +63,15 @@ class Sites(Record):
     _depends: dict[str, Names] = field(default_factory=dict)
     _bodies: int = 0  # of with-loops around the place
 
-    def block(self, b: Block) -> None:
+    def block(self, b: g.Block) -> None:
         for s in b.statements:
             self._place += 1
-            if not isinstance(s, Check):
+            if not isinstance(s, g.Check):
                 self._let(s, b)
         for a in b.results:
-            self._other(a.name if isinstance(a, Var) else "")
+            self._other(a.name if isinstance(a, g.Var) else "")
 
-    def replaced_between(self, bodies: Sequence[Block], use: Uses) -> bool:
+    def replaced_between(self, bodies: Sequence[g.Block], use: Uses) -> bool:
         """Whether something is written into one of the arrays that bodies use between the making of an array and its
         last load: but for a loop that loads it itself, and leaves alone what they load."""
         names = set().union(*map(free, bodies))
@@ -106,52 +86,52 @@ class Sites(Record):
         if found is not None:
             found.otherwise = True
 
-    def _let(self, s: Let, b: Block) -> None:
+    def _let(self, s: g.Let, b: g.Block) -> None:
         rhs = s.rhs
-        if isinstance(rhs, Load):
+        if isinstance(rhs, g.Load):
             self._load(rhs, b)
         else:
-            for a in operands(rhs):
-                if isinstance(a, Var):
+            for a in g.operands(rhs):
+                if isinstance(a, g.Var):
                     self._other(a.name)
-        written: tuple[Atom, ...] = ()
-        if rhs.__class__ is Op or rhs.__class__ is Load:
+        written: tuple[g.Atom, ...] = ()
+        if rhs.__class__ is g.Op or rhs.__class__ is g.Load:
             pass
-        elif isinstance(rhs, Update):
+        elif isinstance(rhs, g.Update):
             written = (rhs.array,)
-        elif isinstance(rhs, Loop | For):
+        elif isinstance(rhs, g.Loop | g.For):
             written = rhs.initial
-        elif isinstance(rhs, WithLoop):
-            written = tuple(o.array for o in rhs.operators if isinstance(o, Modarray))
+        elif isinstance(rhs, g.WithLoop):
+            written = tuple(o.array for o in rhs.operators if isinstance(o, g.Modarray))
         made = self._place
         self._inner(rhs)
         for a in written:
-            if isinstance(a, Var):
+            if isinstance(a, g.Var):
                 self.replaced.setdefault(a.name, []).append(_Replaced(made, self._place, rhs))
         depends = self._dependencies(rhs)
-        rank = len(rhs.frame) if isinstance(rhs, WithLoop) and rhs.frame is not None else None
+        rank = len(rhs.frame) if isinstance(rhs, g.WithLoop) and rhs.frame is not None else None
         for t in s.targets:
             self._depends[t.name] = depends
             self.uses[t.name] = Uses(len(self._loops), rank, made, self._bodies > 0)
 
-    def _dependencies(self, rhs: Rhs) -> Names:
-        if isinstance(rhs, Op):
+    def _dependencies(self, rhs: g.Rhs) -> Names:
+        if isinstance(rhs, g.Op):
             found = _NONE
             for a in rhs.args:
-                if isinstance(a, Var):
+                if isinstance(a, g.Var):
                     found |= self._depends.get(a.name, _NONE)
             return found
         return _NONE.union(*self._loops)  # might depend on anything
 
-    def _inner(self, rhs: Rhs) -> None:
+    def _inner(self, rhs: g.Rhs) -> None:
         match rhs:
-            case Loop():
+            case g.Loop():
                 self._within(_NONE | {"while"}, rhs.condition, rhs.body)
-            case For():
+            case g.For():
                 self._counted((rhs.index,), rhs.body)
-            case WithLoop():
+            case g.WithLoop():
                 self._bodies += 1
-                for b in blocks(rhs):
+                for b in g.blocks(rhs):
                     if not any(b is p.body for p in rhs.partitions):
                         self._within(_NONE | {"combine"}, b)
                 for p in rhs.partitions:
@@ -159,15 +139,15 @@ class Sites(Record):
                     self._counted(tuple(i for k, i in enumerate(p.index) if not _is_single(p, k)), p.body, _share(p))
                 self._bodies -= 1
             case _:
-                for b in blocks(rhs):
+                for b in g.blocks(rhs):
                     self.block(b)
 
-    def _counted(self, index: tuple[Var, ...], body: Block, share: float = 1.0) -> None:
+    def _counted(self, index: tuple[g.Var, ...], body: g.Block, share: float = 1.0) -> None:
         for i in index:
             self._depends[i.name] = frozenset({i.name})
         self._within(frozenset(i.name for i in index), body, share=share)
 
-    def _within(self, loop: Names, *inner: Block, share: float = 1.0) -> None:
+    def _within(self, loop: Names, *inner: g.Block, share: float = 1.0) -> None:
         self._loops.append(loop)
         self._shares.append(share)
         for b in inner:
@@ -175,49 +155,49 @@ class Sites(Record):
         self._loops.pop()
         self._shares.pop()
 
-    def _load(self, load: Load, b: Block) -> None:
+    def _load(self, load: g.Load, b: g.Block) -> None:
         found = self.uses.get(load.array.name)
         if found is None:
             return
         found.last = self._place
-        found.numbered = found.numbered and all(isinstance(a, Const) for a in load.index[found.rank or 0 :])
+        found.numbered = found.numbered and all(isinstance(a, g.Const) for a in load.index[found.rank or 0 :])
         found.sites[id(b), load.index[: found.rank]] = prod(self._shares[found.depth :])
         around = _NONE.union(*self._loops[found.depth :])
         found.once = found.once and self._alone(load.index[: found.rank], around) == around
         found.each = found.each and self._alone(load.index, around) == around
 
-    def _alone(self, index: tuple[Atom, ...], around: Names) -> Names:
+    def _alone(self, index: tuple[g.Atom, ...], around: Names) -> Names:
         """Those of the loops' indices that have a component to themselves."""
         alone: set[str] = set()
         for i in index:
-            mine = self._depends.get(i.name, _NONE) & around if isinstance(i, Var) else _NONE
+            mine = self._depends.get(i.name, _NONE) & around if isinstance(i, g.Var) else _NONE
             if len(mine) == 1:
                 alone |= mine
         return frozenset(alone)
 
 
-def _share(p: Partition) -> float:
+def _share(p: g.Partition) -> float:
     """How many of the indices between its bounds a partition has."""
-    strides = [stride(p, k) for k in range(p.rank)]
+    strides = [g.stride(p, k) for k in range(p.rank)]
     return prod(width / step if step and width else 1.0 for step, width in strides)
 
 
-def _leaves(rhs: Rhs, name: str, bodies: Sequence[Block], ints: Ints) -> bool:
+def _leaves(rhs: g.Rhs, name: str, bodies: Sequence[g.Block], ints: Ints) -> bool:
     """Whether a with-loop certainly replaces no element that bodies load of an array. So it may be replaced in place
     although they are computed meanwhile."""
     from sacpy.jit.analysis.depends import leaves
 
-    replaced = [o.array for o in rhs.operators if isinstance(o, Modarray)] if isinstance(rhs, WithLoop) else []
-    return isinstance(rhs, WithLoop) and all(leaves(rhs, a, bodies, ints) for a in replaced if a.name == name)
+    replaced = [o.array for o in rhs.operators if isinstance(o, g.Modarray)] if isinstance(rhs, g.WithLoop) else []
+    return isinstance(rhs, g.WithLoop) and all(leaves(rhs, a, bodies, ints) for a in replaced if a.name == name)
 
 
-def _is_single(p: Partition, axis: int) -> bool:
+def _is_single(p: g.Partition, axis: int) -> bool:
     """Whether a partition is known to have one index along an axis, so that nothing is repeated there."""
     lower, upper = p.lower[axis], p.upper[axis]
-    return isinstance(lower, Const) and isinstance(upper, Const) and upper.value - lower.value <= 1
+    return isinstance(lower, g.Const) and isinstance(upper, g.Const) and upper.value - lower.value <= 1
 
 
-def sites(function: Function) -> Sites:
+def sites(function: g.Function) -> Sites:
     """The sites of all arrays that a function sets."""
     found = Sites(Ints(function))
     found.block(function.body)

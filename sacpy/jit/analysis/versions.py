@@ -19,24 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from sacpy.jit.analysis.access import Access, accesses
-from sacpy.jit.ir.graph import (
-    Atom,
-    Block,
-    Check,
-    For,
-    If,
-    Let,
-    Load,
-    Loop,
-    Modarray,
-    Stmt,
-    Update,
-    Var,
-    WithLoop,
-    blocks,
-    extents_of,
-    operands,
-)
+from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import free
 from sacpy.nodes import Node, Record, field
 
@@ -46,7 +29,7 @@ class Use(Node):
 
     array: str
     access: Access
-    update: Update | None = None
+    update: g.Update | None = None
 
 
 class Followed(Record):
@@ -63,9 +46,9 @@ class Followed(Record):
     def _is_ours(self, name: str) -> bool:
         return name in self.old or name in self.now.values()
 
-    def _array(self, a: Atom) -> str | None:
+    def _array(self, a: g.Atom) -> str | None:
         """The array that has its newest version under a name."""
-        return self._named(a.name) if isinstance(a, Var) else None
+        return self._named(a.name) if isinstance(a, g.Var) else None
 
     def _named(self, name: str) -> str | None:
         return next((array for array, now in self.now.items() if now == name), None)
@@ -77,41 +60,41 @@ class Followed(Record):
 
     # ---- statements
 
-    def _ends(self, b: Block) -> list[str | None] | None:
+    def _ends(self, b: g.Block) -> list[str | None] | None:
         """Follows arrays through a block: which array each of its results is; None where that is not known."""
         if not all(map(self._statement, b.statements)):
             return None
-        if any(isinstance(a, Var) and a.name in self.old for a in b.results):
+        if any(isinstance(a, g.Var) and a.name in self.old for a in b.results):
             return None
         found = list(map(self._array, b.results))
         arrays = [array for array in found if array is not None]
         return found if len(arrays) == len(set(arrays)) else None
 
-    def _statement(self, s: Stmt) -> bool:
-        if isinstance(s, Check):
+    def _statement(self, s: g.Stmt) -> bool:
+        if isinstance(s, g.Check):
             return True
-        mine = [a.name for a in operands(s.rhs) if isinstance(a, Var) and self._is_ours(a.name)]
+        mine = [a.name for a in g.operands(s.rhs) if isinstance(a, g.Var) and self._is_ours(a.name)]
         match s.rhs:
-            case Load(array=array, index=index) if mine:
+            case g.Load(array=array, index=index) if mine:
                 found = self._array(array)
                 if found is not None:
                     self.uses.append(Use(found, Access(index, True)))
                 return found is not None
-            case Update() as update if mine:
+            case g.Update() as update if mine:
                 return self._update(s.targets[0], update)
-            case If(then=then, otherwise=otherwise):
+            case g.If(then=then, otherwise=otherwise):
                 return self._branches(s.targets, (then, otherwise))
-            case Loop(params=params, initial=initial, condition=condition, body=body):
+            case g.Loop(params=params, initial=initial, condition=condition, body=body):
                 return self._rounds(s.targets, params, initial, body, condition)
-            case For(params=params, initial=initial, body=body):
+            case g.For(params=params, initial=initial, body=body):
                 return self._rounds(s.targets, params, initial, body)
-            case WithLoop() as w if not mine:
+            case g.WithLoop() as w if not mine:
                 return self._cells(w)
-        return not mine and not any(self._is_ours(name) for b in blocks(s.rhs) for name in free(b))
+        return not mine and not any(self._is_ours(name) for b in g.blocks(s.rhs) for name in free(b))
 
-    def _update(self, target: Var, r: Update) -> bool:
+    def _update(self, target: g.Var, r: g.Update) -> bool:
         """An array that is the value is read as a whole."""
-        if isinstance(r.value, Var) and self._is_ours(r.value.name):
+        if isinstance(r.value, g.Var) and self._is_ours(r.value.name):
             whole = self._array(r.value)
             if whole is None:
                 return False
@@ -121,11 +104,11 @@ class Followed(Record):
         array = self._array(r.array)
         if array is None or r.value == r.array:
             return False
-        self.uses.append(Use(array, Access(r.index, not extents_of(r.value)), r))
+        self.uses.append(Use(array, Access(r.index, not g.extents_of(r.value)), r))
         self._move(array, target.name)
         return True
 
-    def _branches(self, targets: Sequence[Var], both: Sequence[Block]) -> bool:
+    def _branches(self, targets: Sequence[g.Var], both: Sequence[g.Block]) -> bool:
         before, old = dict(self.now), set(self.old)
         ends: list[list[str | None]] = []
         for b in both:
@@ -144,16 +127,16 @@ class Followed(Record):
 
     def _rounds(
         self,
-        targets: Sequence[Var],
-        params: Sequence[Var],
-        initial: Sequence[Atom],
-        body: Block,
-        condition: Block | None = None,
+        targets: Sequence[g.Var],
+        params: Sequence[g.Var],
+        initial: Sequence[g.Atom],
+        body: g.Block,
+        condition: g.Block | None = None,
     ) -> bool:
         """A loop: it may carry arrays on, each once, and each in its place."""
         carried = list(map(self._array, initial))
         arrays = [array for array in carried if array is not None]
-        if any(isinstance(a, Var) and a.name in self.old for a in initial) or len(arrays) != len(set(arrays)):
+        if any(isinstance(a, g.Var) and a.name in self.old for a in initial) or len(arrays) != len(set(arrays)):
             return False
         self.in_loops.update(arrays)
         before = len(self.uses)
@@ -170,9 +153,9 @@ class Followed(Record):
                 self._move(array, t.name)
         return True
 
-    def _cells(self, w: WithLoop) -> bool:
+    def _cells(self, w: g.WithLoop) -> bool:
         """A with-loop that reads arrays in its bodies."""
-        for b in blocks(w):
+        for b in g.blocks(w):
             for name in free(b):
                 if self._is_ours(name):
                     array = self._named(name)
@@ -183,7 +166,7 @@ class Followed(Record):
         return True
 
 
-def follow(b: Block, names: Iterable[str]) -> Followed | None:
+def follow(b: g.Block, names: Iterable[str]) -> Followed | None:
     """What becomes of arrays in a block; None where that is not known."""
     found = Followed({name: name for name in names})
     ends = found._ends(b)
@@ -193,11 +176,11 @@ def follow(b: Block, names: Iterable[str]) -> Followed | None:
     return found
 
 
-def handed_on(loop: For | Loop, at: int) -> bool:
+def handed_on(loop: g.For | g.Loop, at: int) -> bool:
     """Whether an array that a loop carries can stay in one place: every round updates it, or hands it on, and looks at
     no other version of it."""
     name = loop.params[at].name
-    if isinstance(loop, Loop):
+    if isinstance(loop, g.Loop):
         test = follow(loop.condition, (name,))
         if test is None or test.now[name] != name or name in test.results:
             return False
@@ -205,30 +188,30 @@ def handed_on(loop: For | Loop, at: int) -> bool:
     return body is not None and body.results[at] == name
 
 
-def is_updated(body: Block, name: str) -> bool:
+def is_updated(body: g.Block, name: str) -> bool:
     """Whether a loop's body updates (directly, in a branch, or in an inner loop) the array that it carries under a
     name."""
     return _updated(body, {name})
 
 
-def _updated(body: Block, names: set[str]) -> bool:
+def _updated(body: g.Block, names: set[str]) -> bool:
     """The same for an array that goes by several names: aliases, those in branches and of inner loops."""
     for s in body.statements:
-        if not isinstance(s, Let):
+        if not isinstance(s, g.Let):
             continue
         match s.rhs:
-            case Update(array=Var(name=name)) if name in names:
+            case g.Update(array=g.Var(name=name)) if name in names:
                 return True
-            case Var(name=name) if name in names:
+            case g.Var(name=name) if name in names:
                 names.add(s.targets[0].name)
-            case If(then=then, otherwise=otherwise):
+            case g.If(then=then, otherwise=otherwise):
                 if _updated(then, names) or _updated(otherwise, names):
                     return True
-            case Loop(params=params, initial=initial, body=inner) | For(params=params, initial=initial, body=inner):
-                names |= {p.name for p, a in zip(params, initial) if isinstance(a, Var) and a.name in names}
+            case g.Loop(params=params, initial=initial, body=inner) | g.For(params=params, initial=initial, body=inner):
+                names |= {p.name for p, a in zip(params, initial) if isinstance(a, g.Var) and a.name in names}
                 if _updated(inner, names):
                     return True
-            case WithLoop(operators=operators):
-                if any(isinstance(o, Modarray) and o.array.name in names for o in operators):
+            case g.WithLoop(operators=operators):
+                if any(isinstance(o, g.Modarray) and o.array.name in names for o in operators):
                     return True
     return False

@@ -15,31 +15,7 @@ from sacpy.interp import arithmetic
 from sacpy.jit.analysis.straight import is_row_of
 from sacpy.jit.device.placement import Loop as PlacedLoop
 from sacpy.jit.device.placement import Native, Plan, Spans
-from sacpy.jit.ir.graph import (
-    ArrayType,
-    Atom,
-    Block,
-    Call,
-    Check,
-    Cons,
-    Const,
-    For,
-    Function,
-    If,
-    Let,
-    Load,
-    Loop,
-    Op,
-    Reshape,
-    Rhs,
-    Stmt,
-    Update,
-    Var,
-    View,
-    WithLoop,
-    blocks,
-    extents_of,
-)
+from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import uses
 
 # operations whose text never raises
@@ -68,7 +44,7 @@ class _Writer:
         self.plan = plan
         self.lines: list[str] = []
         self._names: dict[str, str] = {}
-        self._views: dict[str, View] = {}
+        self._views: dict[str, g.View] = {}
         self._depth = 0
         self._temporaries = 0
 
@@ -87,15 +63,15 @@ class _Writer:
             self.line("pass")
         self._depth -= 1
 
-    def name(self, v: Var) -> str:
+    def name(self, v: g.Var) -> str:
         return self._names.setdefault(v.name, f"v{len(self._names)}")
 
     def temporary(self) -> str:
         self._temporaries += 1
         return f"t{self._temporaries}"
 
-    def atom(self, a: Atom) -> str:
-        if isinstance(a, Var):
+    def atom(self, a: g.Atom) -> str:
+        if isinstance(a, g.Var):
             return self.name(a)
         if isinstance(a.value, float) and (a.value != a.value or a.value in (float("inf"), float("-inf"))):
             return f"float({str(a.value)!r})"
@@ -110,41 +86,41 @@ class _Writer:
 
     # ---- functions and blocks
 
-    def function(self, f: Function) -> None:
+    def function(self, f: g.Function) -> None:
         self._names = {}
         with self.indented(f"def {python_name(self.plan, f.name)}({', '.join(['rt', *map(self.name, f.params)])}):"):
             arrays = {p.name for p in f.params if _is_array(p)}
             given = self.block(f.body, arrays)
             self.line(f"return {self.tuple(given)}")
 
-    def block(self, b: Block, mine: set[str]) -> list[str]:
+    def block(self, b: g.Block, mine: set[str]) -> list[str]:
         """Writes the statements; gives the texts of the results. `mine`: arrays that may die here, to which those that
         the block sets are added."""
         ends = _last_uses(b)
         for s, used_later in zip(b.statements, ends):
-            used = set(uses(Block((s,))))
+            used = set(uses(g.Block((s,))))
             dying = {n for n in mine & used if n not in used_later}
             self.statement(s, dying)
-            targets = {t.name for t in s.targets if _is_array(t)} if isinstance(s, Let) else set()
+            targets = {t.name for t in s.targets if _is_array(t)} if isinstance(s, g.Let) else set()
             mine |= targets
             for n in sorted(dying | {t for t in targets if t not in used_later}):
                 self.line(f"{self._names[n]} = None")
             mine -= dying
         return self.handed(b.results, mine)
 
-    def handed(self, results: Sequence[Atom], mine: set[str]) -> list[str]:
+    def handed(self, results: Sequence[g.Atom], mine: set[str]) -> list[str]:
         """The texts of values that somebody else takes: an array that ends here as it is, another one shared."""
         texts, given = [], set()
         for a in results:
-            if isinstance(a, Var) and _is_array(a) and (a.name not in mine or a.name in given):
+            if isinstance(a, g.Var) and _is_array(a) and (a.name not in mine or a.name in given):
                 texts.append(f"{self.name(a)}.share()")
             else:
                 texts.append(self.atom(a))
-            if isinstance(a, Var):
+            if isinstance(a, g.Var):
                 given.add(a.name)
         return texts
 
-    def assign(self, targets: Sequence[Var], texts: Sequence[str]) -> None:
+    def assign(self, targets: Sequence[g.Var], texts: Sequence[str]) -> None:
         if not targets:
             return
         left, right = ", ".join(map(self.name, targets)), ", ".join(texts)
@@ -153,8 +129,8 @@ class _Writer:
 
     # ---- statements
 
-    def statement(self, s: Stmt, dying: set[str]) -> None:
-        if isinstance(s, Check):
+    def statement(self, s: g.Stmt, dying: set[str]) -> None:
+        if isinstance(s, g.Check):
             self.line(f"if not {self.atom(s.condition)}: raise CheckFailed({self.plan.site(s)})")
             return
         placed = self.plan.placed.get(id(s))
@@ -181,64 +157,64 @@ class _Writer:
             case _:
                 self.let(s, dying)
 
-    def native(self, native: Native, targets: Sequence[Var]) -> None:
+    def native(self, native: Native, targets: Sequence[g.Var]) -> None:
         self.unpack(targets, f"rt.native({native.number}, {self.tuple(map(self.name, native.piece.inputs))})")
 
-    def unpack(self, targets: Sequence[Var], call: str) -> None:
+    def unpack(self, targets: Sequence[g.Var], call: str) -> None:
         """Results that come as a tuple; none where only the loops in what is called matter, which may not end."""
         self.line(f"{', '.join(map(self.name, targets))}, = {call}" if targets else call)
 
-    def let(self, s: Let, dying: set[str]) -> None:
+    def let(self, s: g.Let, dying: set[str]) -> None:
         rhs = s.rhs
         match rhs:
-            case If():
+            case g.If():
                 self.conditional(s.targets, rhs)
-            case Loop():
+            case g.Loop():
                 self.rounds(s.targets, rhs, _before(rhs, dying))
-            case For():
+            case g.For():
                 self.counting(s.targets, rhs, _before(rhs, dying))
-            case Call():
+            case g.Call():
                 args = self.handed(rhs.args, dying)
                 self.line(
                     f"{', '.join(map(self.name, s.targets))}, = "
                     f"{python_name(self.plan, rhs.function)}({', '.join(['rt', *args])})"
                 )
-            case WithLoop():
+            case g.WithLoop():
                 raise AssertionError("a with-loop has a place of its own")
             case _:
                 self.assign(s.targets, [self.simple(rhs, s.targets[0], dying)])
 
-    def simple(self, rhs: Rhs, target: Var, dying: set[str]) -> str:
+    def simple(self, rhs: g.Rhs, target: g.Var, dying: set[str]) -> str:
         """The text of a right-hand side without blocks."""
         match rhs:
-            case Var() | Const():
+            case g.Var() | g.Const():
                 return self.handed((rhs,), set())[0]
-            case Op():
+            case g.Op():
                 return self.op(rhs)
-            case Load():
+            case g.Load():
                 return f"{self.name(rhs.array)}.element({self.offset(rhs.array, rhs.index)})"
-            case View():
+            case g.View():
                 self._views[target.name] = rhs
                 return f"{self.name(rhs.array)}.view({self.extents(target)}, {self.offset(rhs.array, rhs.index)})"
-            case Reshape():
+            case g.Reshape():
                 return f"{self.name(rhs.array)}.view({self.extents(target)})"
-            case Cons():
+            case g.Cons():
                 return f"rt.cons({rhs.base!r}, {rhs.extents!r}, {self.tuple(map(self.atom, rhs.elements))})"
-            case Update():
+            case g.Update():
                 dead = rhs.array.name in dying and rhs.value != rhs.array
-                value = rhs.value.name if isinstance(rhs.value, Var) and rhs.value.name in dying else ""
+                value = rhs.value.name if isinstance(rhs.value, g.Var) and rhs.value.name in dying else ""
                 return (
                     f"rt.update({self.name(rhs.array)}, {self.offset(rhs.array, rhs.index)}, "
                     f"{self.atom(rhs.value)}, {dead}, {is_row_of(self._views.get(value), rhs)})"
                 )
         raise AssertionError(rhs)
 
-    def extents(self, array: Var) -> str:
-        return self.tuple(map(self.atom, extents_of(array)))
+    def extents(self, array: g.Var) -> str:
+        return self.tuple(map(self.atom, g.extents_of(array)))
 
-    def offset(self, array: Var, index: Sequence[Atom]) -> str:
+    def offset(self, array: g.Var, index: Sequence[g.Atom]) -> str:
         """The place of an element, or of a sub-array's first one, in row-major order."""
-        extents = extents_of(array)
+        extents = g.extents_of(array)
         text = "0"
         for k, extent in enumerate(extents):
             i = self.atom(index[k]) if k < len(index) else "0"
@@ -251,7 +227,7 @@ class _Writer:
             )
         return text
 
-    def op(self, op: Op) -> str:
+    def op(self, op: g.Op) -> str:
         args = list(map(self.atom, op.args))
         base = op.args[0].base
         if op.code == "select":
@@ -266,7 +242,7 @@ class _Writer:
 
     # ---- control flow
 
-    def conditional(self, targets: Sequence[Var], rhs: If) -> None:
+    def conditional(self, targets: Sequence[g.Var], rhs: g.If) -> None:
         for head, branch in ((f"if {self.atom(rhs.condition)}:", rhs.then), ("else:", rhs.otherwise)):
             with self.indented(head):
                 mine: set[str] = set()
@@ -274,19 +250,19 @@ class _Writer:
                 self.assign(targets, given)
                 self.forget(mine, targets)
 
-    def forget(self, mine: set[str], but: Sequence[Var]) -> None:
+    def forget(self, mine: set[str], but: Sequence[g.Var]) -> None:
         """The arrays of a block that ends are nobody's any more."""
         kept = {v.name for v in but}
         for n in sorted(mine - kept):
             self.line(f"{self._names[n]} = None")
 
-    def start(self, params: Sequence[Var], initial: Sequence[Atom], dying: set[str]) -> None:
+    def start(self, params: Sequence[g.Var], initial: Sequence[g.Atom], dying: set[str]) -> None:
         self.assign(params, self.handed(initial, dying))
-        taken = {a.name for a in initial if isinstance(a, Var)} & dying
+        taken = {a.name for a in initial if isinstance(a, g.Var)} & dying
         for n in sorted(taken):
             self.line(f"{self._names[n]} = None")
 
-    def once(self, params: Sequence[Var], body: Block) -> None:
+    def once(self, params: Sequence[g.Var], body: g.Block) -> None:
         """One round: the body, and what it gives to the next one."""
         mine = {p.name for p in params if _is_array(p)}
         given = self.block(body, mine)
@@ -299,7 +275,7 @@ class _Writer:
             if _is_array(p):
                 self.line(f"{t} = None")
 
-    def rounds(self, targets: Sequence[Var], rhs: Loop, dying: set[str]) -> None:
+    def rounds(self, targets: Sequence[g.Var], rhs: g.Loop, dying: set[str]) -> None:
         self.start(rhs.params, rhs.initial, dying)
         first = self.temporary()
         if rhs.body_first:
@@ -314,13 +290,13 @@ class _Writer:
             self.once(rhs.params, rhs.body)
         self.end(targets, rhs.params)
 
-    def test(self, condition: Block) -> None:
+    def test(self, condition: g.Block) -> None:
         mine: set[str] = set()
         (holds,) = self.block(condition, mine)
         self.forget(mine, ())
         self.line(f"if not {holds}: break")
 
-    def counting(self, targets: Sequence[Var], rhs: For, dying: set[str]) -> None:
+    def counting(self, targets: Sequence[g.Var], rhs: g.For, dying: set[str]) -> None:
         self.start(rhs.params, rhs.initial, dying)
         with self.indented(
             f"for {self.name(rhs.index)} in range({self.atom(rhs.lower)}, {self.atom(rhs.upper)}, {rhs.step}):"
@@ -328,27 +304,27 @@ class _Writer:
             self.once(rhs.params, rhs.body)
         self.end(targets, rhs.params)
 
-    def end(self, targets: Sequence[Var], params: Sequence[Var]) -> None:
+    def end(self, targets: Sequence[g.Var], params: Sequence[g.Var]) -> None:
         self.assign(targets, list(map(self.name, params)))
         for p in params:
             if _is_array(p):
                 self.line(f"{self.name(p)} = None")
 
 
-def _before(rhs: Loop | For, dying: set[str]) -> set[str]:
+def _before(rhs: g.Loop | g.For, dying: set[str]) -> set[str]:
     """Of the arrays that die in a loop, those that its rounds do not use: they die where it begins."""
-    return {n for n in dying if not any(uses(b)[n] for b in blocks(rhs))}
+    return {n for n in dying if not any(uses(b)[n] for b in g.blocks(rhs))}
 
 
-def _is_array(a: Atom) -> bool:
-    return isinstance(a.type, ArrayType)
+def _is_array(a: g.Atom) -> bool:
+    return isinstance(a.type, g.ArrayType)
 
 
-def _last_uses(b: Block) -> list[set[str]]:
+def _last_uses(b: g.Block) -> list[set[str]]:
     """For each statement, the names that are used behind it."""
-    later = set(uses(Block((), b.results)))
+    later = set(uses(g.Block((), b.results)))
     found: list[set[str]] = []
     for s in reversed(b.statements):
         found.append(set(later))
-        later |= set(uses(Block((s,))))
+        later |= set(uses(g.Block((s,))))
     return found[::-1]

@@ -12,22 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from sacpy.jit.fingerprint import platform_digest
-from sacpy.jit.ir.graph import (
-    ArrayType,
-    Atom,
-    Block,
-    Call,
-    Const,
-    Function,
-    Input,
-    Let,
-    Output,
-    Stmt,
-    Unit,
-    Var,
-    operands,
-    statements,
-)
+from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.graph_printer import print_unit
 from sacpy.jit.ir.rewrite import bound, free, inner_binders
 
@@ -53,7 +38,9 @@ class PieceContext(Protocol):
 class Piece:
     """`inputs`: the variables that it takes; `outputs`: those that it gives, in the order of the results of a call."""
 
-    def __init__(self, unit: Unit, statements_: Sequence[Stmt], targets: Sequence[Var], tools: PieceContext) -> None:
+    def __init__(
+        self, unit: g.Unit, statements_: Sequence[g.Stmt], targets: Sequence[g.Var], tools: PieceContext
+    ) -> None:
         self._tools = tools
         self._function: NativeFunction | None = None
         self.outputs = tuple(targets)
@@ -66,15 +53,15 @@ class Piece:
         return self._function.call(values)
 
 
-def _unit_of(unit: Unit, code: tuple[Stmt, ...], targets: tuple[Var, ...]) -> tuple[Unit, tuple[Var, ...]]:
-    body = Block(code, targets)
+def _unit_of(unit: g.Unit, code: tuple[g.Stmt, ...], targets: tuple[g.Var, ...]) -> tuple[g.Unit, tuple[g.Var, ...]]:
+    body = g.Block(code, targets)
     inputs = _inputs(body, targets)
     positions = {v.name: k for k, v in enumerate(inputs)}
-    results: list[Atom] = list(targets)
+    results: list[g.Atom] = list(targets)
     at = {v.name: k for k, v in enumerate(targets)}
 
-    def extent(e: Atom) -> int | tuple[None, int]:
-        if isinstance(e, Const):
+    def extent(e: g.Atom) -> int | tuple[None, int]:
+        if isinstance(e, g.Const):
             return int(e.value)
         if e.name not in at:
             at[e.name] = len(results)
@@ -83,47 +70,47 @@ def _unit_of(unit: Unit, code: tuple[Stmt, ...], targets: tuple[Var, ...]) -> tu
 
     outputs = []
     for k, v in enumerate(targets):
-        if isinstance(v.type, ArrayType):
-            outputs.append(Output("array", v.base, (k,), tuple(map(extent, v.type.extents))))
+        if isinstance(v.type, g.ArrayType):
+            outputs.append(g.Output("array", v.base, (k,), tuple(map(extent, v.type.extents))))
         else:
-            outputs.append(Output("scalar", v.base, (k,)))
-    root = Function("piece", inputs, Block(code, _in_order(results)), "")
+            outputs.append(g.Output("scalar", v.base, (k,)))
+    root = g.Function("piece", inputs, g.Block(code, _in_order(results)), "")
     order = {a: k for k, a in enumerate(root.body.results)}
 
-    def extents(o: Output) -> tuple[int | tuple[None, int], ...]:
+    def extents(o: g.Output) -> tuple[int | tuple[None, int], ...]:
         return tuple(e if isinstance(e, int) else (None, order[results[e[1]]]) for e in o.extents)
 
-    outputs = [Output(o.kind, o.base, (order[v],), extents(o)) for o, v in zip(outputs, targets)]
+    outputs = [g.Output(o.kind, o.base, (order[v],), extents(o)) for o, v in zip(outputs, targets)]
     called = _called(unit, code)
-    return Unit(
+    return g.Unit(
         (root, *called),
-        tuple(Input("array" if isinstance(v.type, ArrayType) else "scalar", positions[v.name]) for v in inputs),
+        tuple(g.Input("array" if isinstance(v.type, g.ArrayType) else "scalar", positions[v.name]) for v in inputs),
         tuple(outputs),
     ), inputs
 
 
-def _in_order(results: Sequence[Atom]) -> tuple[Atom, ...]:
+def _in_order(results: Sequence[g.Atom]) -> tuple[g.Atom, ...]:
     """Scalars first, since the extents of an array stand before it."""
-    return tuple(sorted(results, key=lambda a: isinstance(a.type, ArrayType)))
+    return tuple(sorted(results, key=lambda a: isinstance(a.type, g.ArrayType)))
 
 
-def _inputs(body: Block, targets: tuple[Var, ...]) -> tuple[Var, ...]:
+def _inputs(body: g.Block, targets: tuple[g.Var, ...]) -> tuple[g.Var, ...]:
     """The variables that a block takes from around it, scalars first."""
     names = free(body)
-    found: dict[str, Var] = {}
+    found: dict[str, g.Var] = {}
 
-    def see(a: Atom) -> None:
-        if isinstance(a, Var):
+    def see(a: g.Atom) -> None:
+        if isinstance(a, g.Var):
             if a.name in names:
                 found.setdefault(a.name, a)
-            if isinstance(a.type, ArrayType):
+            if isinstance(a.type, g.ArrayType):
                 for e in a.type.extents:
                     see(e)
 
-    def look(block: Block) -> None:
-        for s in statements(block):
-            if isinstance(s, Let):
-                for a in (*operands(s.rhs), *s.targets, *inner_binders(s.rhs)):
+    def look(block: g.Block) -> None:
+        for s in g.statements(block):
+            if isinstance(s, g.Let):
+                for a in (*g.operands(s.rhs), *s.targets, *inner_binders(s.rhs)):
                     see(a)
             else:
                 see(s.condition)
@@ -134,33 +121,33 @@ def _inputs(body: Block, targets: tuple[Var, ...]) -> tuple[Var, ...]:
     look(body)
     set_here = bound(body)
     assert not names - set(found) - set_here, (names, found)
-    return tuple(sorted(found.values(), key=lambda v: isinstance(v.type, ArrayType)))
+    return tuple(sorted(found.values(), key=lambda v: isinstance(v.type, g.ArrayType)))
 
 
-def _all_blocks(block: Block) -> list[Block]:
+def _all_blocks(block: g.Block) -> list[g.Block]:
     from sacpy.jit.ir.graph import blocks
 
     found = [block]
     for s in block.statements:
-        if isinstance(s, Let):
+        if isinstance(s, g.Let):
             for inner in blocks(s.rhs):
                 found += _all_blocks(inner)
     return found
 
 
-def _called(unit: Unit, code: tuple[Stmt, ...]) -> tuple[Function, ...]:
+def _called(unit: g.Unit, code: tuple[g.Stmt, ...]) -> tuple[g.Function, ...]:
     """The functions that statements call, directly or through others."""
-    found: dict[str, Function] = {}
-    waiting = [Block(code)]
+    found: dict[str, g.Function] = {}
+    waiting = [g.Block(code)]
     while waiting:
-        for s in statements(waiting.pop()):
-            if isinstance(s, Let) and isinstance(s.rhs, Call) and s.rhs.function not in found:
+        for s in g.statements(waiting.pop()):
+            if isinstance(s, g.Let) and isinstance(s.rhs, g.Call) and s.rhs.function not in found:
                 f = found[s.rhs.function] = unit.function(s.rhs.function)
                 waiting.append(f.body)
     return tuple(found.values())
 
 
-def _compiled(unit: Unit, tools: PieceContext) -> NativeFunction:
+def _compiled(unit: g.Unit, tools: PieceContext) -> NativeFunction:
     from sacpy.jit.host.compile import compile_object
     from sacpy.jit.host.lowering import lower
     from sacpy.jit.host.native import Signature, load

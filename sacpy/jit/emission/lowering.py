@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from sacpy.jit.emission.machine import Machine, Memory, atomic_operation
-from sacpy.jit.ir.graph import ArrayType, Atom, Const, Load, Op, Var
+from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.kernel import (
     Allocate,
     Atomic,
@@ -64,7 +64,7 @@ class Lowering:
     def bind_parameters(self) -> None:
         """The parameters and the block's indices."""
         for number, v in enumerate(self.kernel.params):
-            extents = tuple(self._index(v.type.extents)) if isinstance(v.type, ArrayType) else ()
+            extents = tuple(self._index(v.type.extents)) if isinstance(v.type, g.ArrayType) else ()
             found = self.machine.parameter(v, number, extents)
             if isinstance(found, Memory):
                 self.arrays[v.name] = found
@@ -81,15 +81,15 @@ class Lowering:
 
     # ---- atoms
 
-    def text(self, a: Atom) -> str:
+    def text(self, a: g.Atom) -> str:
         """A scalar."""
-        return constant(a.base, a.value) if isinstance(a, Const) else self.scalars[a.name]
+        return constant(a.base, a.value) if isinstance(a, g.Const) else self.scalars[a.name]
 
-    def words(self, a: Atom, type_: str) -> str:
+    def words(self, a: g.Atom, type_: str) -> str:
         """An index or extent as an integer of that type."""
         return self.machine.widened(self.text(a), LLVM_TYPES[a.base], type_)
 
-    def _index(self, many: Sequence[Atom]) -> list[str]:
+    def _index(self, many: Sequence[g.Atom]) -> list[str]:
         return [self.words(a, self.machine.address) for a in many]
 
     # ---- block level
@@ -105,7 +105,7 @@ class Lowering:
             case Barrier():
                 self.machine.barrier()
             case Allocate():
-                assert isinstance(s.array.type, ArrayType)
+                assert isinstance(s.array.type, g.ArrayType)
                 extents = tuple(self._index(s.array.type.extents))
                 self.arrays[s.array.name] = self.machine.allocate(s.array, s.space, extents)
             case Uniform():
@@ -136,7 +136,7 @@ class Lowering:
         code.place(head)
         index, step = code.load(type_, slot), self.words(s.step, type_)
         more = code.op(f"icmp slt {type_} {index}, {self.words(s.upper, type_)}")
-        if not isinstance(s.step, Const):
+        if not isinstance(s.step, g.Const):
             more = code.op(f"and i1 {more}, {code.op(f'icmp sgt {type_} {step}, 0')}")
         code.branch(more, inside, done)
         code.place(inside)
@@ -162,10 +162,10 @@ class Lowering:
             extents = [self._extent(e) for e in s.extents]
             self.machine.threads(lambda: self._several_each(s, extents))
 
-    def _extent(self, e: Atom) -> str:
+    def _extent(self, e: g.Atom) -> str:
         """An extent as a word, a negative one as 0."""
         text, type_ = self.words(e, self.machine.word), self.machine.word
-        if isinstance(e, Const):
+        if isinstance(e, g.Const):
             return str(max(int(e.value), 0))
         return self.code.op(f"select i1 {self.code.op(f'icmp sgt {type_} {text}, 0')}, {type_} {text}, {type_} 0")
 
@@ -255,14 +255,14 @@ class Lowering:
 
     def _thread_statement(self, s: ThreadStmt) -> None:
         match s:
-            case Let(target=target, rhs=Load() as load):
+            case Let(target=target, rhs=g.Load() as load):
                 self.scalars[target.name] = self.machine.load(
                     self.arrays[load.array.name], self._index(load.index), self._site(s)
                 )
-            case Let(target=target, rhs=Op() as op) if target.name in self.rounded:
+            case Let(target=target, rhs=g.Op() as op) if target.name in self.rounded:
                 self.scalars[target.name] = self.machine.product(op, [self.text(a) for a in op.args])
             case Let():
-                assert not isinstance(s.rhs, Load)
+                assert not isinstance(s.rhs, g.Load)
                 self.scalars[s.target.name] = self._scalar(s.rhs)
             case Store():
                 self.machine.store(self.arrays[s.array.name], self._index(s.index), self.text(s.value), self._site(s))
@@ -289,9 +289,9 @@ class Lowering:
         self.sites.append(Site(statement_text(s), self.phases, what))
         return len(self.sites)
 
-    def _scalar(self, rhs: Atom | Op | Divide) -> str:
+    def _scalar(self, rhs: g.Atom | g.Op | Divide) -> str:
         match rhs:
-            case Op():
+            case g.Op():
                 return self.machine.operation(rhs, [self.text(a) for a in rhs.args])
             case Divide():
                 return self._divide(rhs)
@@ -313,7 +313,7 @@ class Lowering:
     def _if(self, s: If) -> None:
         slots = self._slots([m.target for m in s.merges])
 
-        def branch(statements: Sequence[ThreadStmt], values: Sequence[Atom]) -> Callable[[], None]:
+        def branch(statements: Sequence[ThreadStmt], values: Sequence[g.Atom]) -> Callable[[], None]:
             def write() -> None:
                 self._thread(statements)
                 self._set(slots, values)
@@ -367,7 +367,7 @@ class Lowering:
 
     # ---- slots
 
-    def _slots(self, targets: Sequence[Var]) -> list[str]:
+    def _slots(self, targets: Sequence[g.Var]) -> list[str]:
         return [self.code.slot(LLVM_TYPES[v.base]) for v in targets]
 
     def _begin(self, carried: Sequence[Carried]) -> list[str]:
@@ -375,26 +375,26 @@ class Lowering:
         self._set(slots, [c.initial for c in carried])
         return slots
 
-    def _set(self, slots: Sequence[str], values: Sequence[Atom]) -> None:
+    def _set(self, slots: Sequence[str], values: Sequence[g.Atom]) -> None:
         for slot, value in zip(slots, values):
             self.code.store(LLVM_TYPES[value.base], self.text(value), slot)
 
-    def _get(self, slots: Sequence[str], targets: Sequence[Var]) -> None:
+    def _get(self, slots: Sequence[str], targets: Sequence[g.Var]) -> None:
         for slot, v in zip(slots, targets):
             self.scalars[v.name] = self.code.load(LLVM_TYPES[v.base], slot)
 
 
 def _may_take_long(s: SeqFor) -> bool:
     """Whether a loop is worth looking up from, even where each of its rounds takes no time."""
-    return not (isinstance(s.lower, Const) and isinstance(s.upper, Const)) or abs(
+    return not (isinstance(s.lower, g.Const) and isinstance(s.upper, g.Const)) or abs(
         int(s.upper.value) - int(s.lower.value)
     ) > FEW_ROUNDS * abs(s.step)
 
 
-def _covers(block: Atom, extent: Atom) -> bool:
+def _covers(block: g.Atom, extent: g.Atom) -> bool:
     """Whether a block is known to have a thread for each index of an axis."""
     return block == extent or (
-        isinstance(block, Const) and isinstance(extent, Const) and int(extent.value) <= int(block.value)
+        isinstance(block, g.Const) and isinstance(extent, g.Const) and int(extent.value) <= int(block.value)
     )
 
 
@@ -405,9 +405,9 @@ def _rounded(kernel: Kernel) -> frozenset[str]:
     found: set[str] = set()
     for phase in block_statements(kernel.body):
         for s in thread_statements(phase.body) if isinstance(phase, ForAll) else ():
-            if isinstance(s, Let) and isinstance(s.rhs, Op) and s.target.base in REAL:
+            if isinstance(s, Let) and isinstance(s.rhs, g.Op) and s.target.base in REAL:
                 if s.rhs.code == "mul":
                     products.add(s.target.name)
-                elif s.rhs.code == "sub" and all(isinstance(a, Var) and a.name in products for a in s.rhs.args):
-                    found |= {a.name for a in s.rhs.args if isinstance(a, Var)}
+                elif s.rhs.code == "sub" and all(isinstance(a, g.Var) and a.name in products for a in s.rhs.args):
+                    found |= {a.name for a in s.rhs.args if isinstance(a, g.Var)}
     return frozenset(found)

@@ -24,7 +24,7 @@ from sacpy.jit.host import layout
 from sacpy.jit.host.loops import count_loop
 from sacpy.jit.host.work import weight
 from sacpy.jit.host.writer import Writer
-from sacpy.jit.ir.graph import Atom, Block, Check, Const, For, If, Let, Load, Op, Stmt, Var, operands
+from sacpy.jit.ir import graph as g
 from sacpy.jit.llvm.legal import Module
 from sacpy.nodes import Node, replace
 
@@ -38,75 +38,77 @@ class CheckedAhead(Node):
     something around the loop; `conditions`: the other conditions; `rounds`: the loop without its checks; `first`: one
     of these."""
 
-    ahead: Block
-    within: tuple[tuple[Atom, Atom], ...]
-    conditions: tuple[Atom, ...]
-    rounds: For
-    first: Check
+    ahead: g.Block
+    within: tuple[tuple[g.Atom, g.Atom], ...]
+    conditions: tuple[g.Atom, ...]
+    rounds: g.For
+    first: g.Check
 
 
-def checked_ahead(r: For) -> CheckedAhead | None:
+def checked_ahead(r: g.For) -> CheckedAhead | None:
     """A loop without inner loops and with its checks apart, if all of them may be made ahead and some depend on what is
     loaded."""
-    checks = [s for s in r.body.statements if isinstance(s, Check)]
-    if not checks or any(isinstance(s, Let) and isinstance(s.rhs, If) for s in r.body.statements):
+    checks = [s for s in r.body.statements if isinstance(s, g.Check)]
+    if not checks or any(isinstance(s, g.Let) and isinstance(s.rhs, g.If) for s in r.body.statements):
         return None
-    known: dict[str, Let] = {}  # what may be computed ahead, in order
+    known: dict[str, g.Let] = {}  # what may be computed ahead, in order
     other = {p.name for p in r.params}  # what else a round sets
     behind = False
     for s in r.body.statements:
-        if isinstance(s, Check):
+        if isinstance(s, g.Check):
             behind = True
             continue
         from_others = (
-            any(isinstance(a, Var) and a.name in other for a in operands(s.rhs))
-            if isinstance(s.rhs, Load | Op)
+            any(isinstance(a, g.Var) and a.name in other for a in g.operands(s.rhs))
+            if isinstance(s.rhs, g.Load | g.Op)
             else True
         )
-        if from_others or (behind and isinstance(s.rhs, Load)):
+        if from_others or (behind and isinstance(s.rhs, g.Load)):
             other |= {t.name for t in s.targets}
         else:
             # that it does not wrap, a check may see to
             known[s.targets[0].name] = (
-                replace(s, rhs=replace(s.rhs, exact=False)) if behind and isinstance(s.rhs, Op) else s
+                replace(s, rhs=replace(s.rhs, exact=False)) if behind and isinstance(s.rhs, g.Op) else s
             )
     wanted: set[str] = set()
     waiting = [c.condition for c in checks]
     while waiting:
         a = waiting.pop()
-        if isinstance(a, Var) and a.name in other:
+        if isinstance(a, g.Var) and a.name in other:
             return None
-        if isinstance(a, Var) and a.name in known and a.name not in wanted:
+        if isinstance(a, g.Var) and a.name in known and a.name not in wanted:
             wanted.add(a.name)
-            waiting += operands(known[a.name].rhs)
+            waiting += g.operands(known[a.name].rhs)
     ahead = tuple(s for name, s in known.items() if name in wanted)
     if (
         len(ahead) > MOST
-        or not any(isinstance(s.rhs, Load) for s in ahead)
-        or not all(weight(s.rhs) == 1.0 for s in ahead if isinstance(s.rhs, Op))
+        or not any(isinstance(s.rhs, g.Load) for s in ahead)
+        or not all(weight(s.rhs) == 1.0 for s in ahead if isinstance(s.rhs, g.Op))
     ):
         return None
     within, conditions = _sorted(checks, known, {*known, *other, r.index.name})
-    rest: tuple[Stmt, ...] = tuple(s for s in r.body.statements if not isinstance(s, Check))
-    return CheckedAhead(Block(ahead, ()), within, conditions, replace(r, body=Block(rest, r.body.results)), checks[0])
+    rest: tuple[g.Stmt, ...] = tuple(s for s in r.body.statements if not isinstance(s, g.Check))
+    return CheckedAhead(
+        g.Block(ahead, ()), within, conditions, replace(r, body=g.Block(rest, r.body.results)), checks[0]
+    )
 
 
 def _sorted(
-    checks: list[Check], made: dict[str, Let], inside: set[str]
-) -> tuple[tuple[tuple[Atom, Atom], ...], tuple[Atom, ...]]:
+    checks: list[g.Check], made: dict[str, g.Let], inside: set[str]
+) -> tuple[tuple[tuple[g.Atom, g.Atom], ...], tuple[g.Atom, ...]]:
     """Which conditions say that a number lies between 0 and a fixed one, in pairs; and the others."""
-    within: list[tuple[Atom, Atom]] = []
-    positive: dict[Atom, Atom] = {}  # numbers, and the conditions that say that they are not negative
-    others: list[Atom] = []
+    within: list[tuple[g.Atom, g.Atom]] = []
+    positive: dict[g.Atom, g.Atom] = {}  # numbers, and the conditions that say that they are not negative
+    others: list[g.Atom] = []
     for c in checks:
-        op = made[c.condition.name].rhs if isinstance(c.condition, Var) and c.condition.name in made else None
-        if isinstance(op, Op) and op.code == "le" and op.args[0] == Const("int", 0):
+        op = made[c.condition.name].rhs if isinstance(c.condition, g.Var) and c.condition.name in made else None
+        if isinstance(op, g.Op) and op.code == "le" and op.args[0] == g.Const("int", 0):
             positive[op.args[1]] = c.condition
         elif (
-            isinstance(op, Op)
+            isinstance(op, g.Op)
             and op.code == "lt"
             and op.args[0] in positive
-            and not (isinstance(op.args[1], Var) and op.args[1].name in inside)
+            and not (isinstance(op.args[1], g.Var) and op.args[1].name in inside)
         ):
             within.append(op.args)  # type: ignore[arg-type]
             others = [a for a in others if a != positive[op.args[0]]]

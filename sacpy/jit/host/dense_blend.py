@@ -26,7 +26,7 @@ from sacpy.jit.host.memory import flat
 from sacpy.jit.host.sinks import ArraySink, Sink
 from sacpy.jit.host.work import weight
 from sacpy.jit.host.writer import Writer
-from sacpy.jit.ir.graph import Const, Let, Load, Op, Partition, Var
+from sacpy.jit.ir import graph as g
 from sacpy.jit.llvm.legal import LLVM_TYPES
 from sacpy.lang.types import BITS, REAL
 
@@ -35,14 +35,14 @@ MOST = 48  # statements of a point, none of them dear
 STRIP = 512  # points that are computed at a time
 
 
-def can_blend(p: Partition, sinks: Sequence[Sink]) -> bool:
+def can_blend(p: g.Partition, sinks: Sequence[Sink]) -> bool:
     """Whether a partition's last axis may be run through without gaps, and it pays."""
     if (
         p.rank < 1
         or p.step is None
-        or not isinstance(p.step[-1], Const)
+        or not isinstance(p.step[-1], g.Const)
         or not 2 <= p.step[-1].value <= MOST_STEP
-        or (p.width is not None and p.width[-1] != Const("int", 1))
+        or (p.width is not None and p.width[-1] != g.Const("int", 1))
     ):
         return False
     if (
@@ -57,15 +57,15 @@ def can_blend(p: Partition, sinks: Sequence[Sink]) -> bool:
     along = Along(p.index[-1])
     for s in p.body.statements:
         if (
-            not isinstance(s, Let)
-            or not isinstance(s.rhs, Op | Load)
-            or (isinstance(s.rhs, Op) and weight(s.rhs) > 1.0)
+            not isinstance(s, g.Let)
+            or not isinstance(s.rhs, g.Op | g.Load)
+            or (isinstance(s.rhs, g.Op) and weight(s.rhs) > 1.0)
         ):
             return False
         if (
             along.see(s)
-            and isinstance(s.rhs, Load)
-            and not {a.name for a in s.rhs.index if isinstance(a, Var)} & along.dependent <= along.names
+            and isinstance(s.rhs, g.Load)
+            and not {a.name for a in s.rhs.index if isinstance(a, g.Var)} & along.dependent <= along.names
         ):
             return False
     return len(p.body.statements) <= MOST
@@ -73,7 +73,7 @@ def can_blend(p: Partition, sinks: Sequence[Sink]) -> bool:
 
 def blend_loop(
     lowering: Writer,
-    p: Partition,
+    p: g.Partition,
     sink: ArraySink,
     outer: tuple[str, ...],
     lower: str,
@@ -82,7 +82,7 @@ def blend_loop(
 ) -> None:
     """The loop of the last axis from `lower` to before `upper`; `outer`: the other components. `body` hands the values
     of an index to the sink."""
-    assert p.step is not None and isinstance(p.step[-1], Const)
+    assert p.step is not None and isinstance(p.step[-1], g.Const)
     code, step, type_ = lowering.code, int(p.step[-1].value), LLVM_TYPES[sink.result.element]
     span = code.difference(upper, lower)
     count = code.quotient(code.sum(span, str(step - 1)), str(step))

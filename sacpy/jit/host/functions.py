@@ -16,28 +16,7 @@ from sacpy.jit.host import layout
 from sacpy.jit.host.loops import BETWEEN_POLLS, before, has_few_rounds
 from sacpy.jit.host.memory import BORROWED, Array, Value, copy_elements, element_address, elements, flat, release
 from sacpy.jit.host.writer import Inside, Slots, Writer, function_name, result_type, text_of
-from sacpy.jit.ir.graph import (
-    ArrayType,
-    Block,
-    Call,
-    Check,
-    Cons,
-    Const,
-    For,
-    If,
-    Let,
-    Load,
-    Loop,
-    Op,
-    Reshape,
-    Rhs,
-    Stmt,
-    Update,
-    Var,
-    View,
-    WithLoop,
-    blocks,
-)
+from sacpy.jit.ir import graph as g
 from sacpy.jit.llvm.legal import LLVM_TYPES, Code
 from sacpy.jit.llvm.scalars import STRICT, emit
 from sacpy.nodes import replace
@@ -52,12 +31,12 @@ class Lowering(Writer):
 
     # ---- blocks
 
-    def block(self, block: Block, owned: Iterable[str] = (), into: dict[str, Array] | None = None) -> list[Value]:
+    def block(self, block: g.Block, owned: Iterable[str] = (), into: dict[str, Array] | None = None) -> list[Value]:
         """Runs a block's statements; gives its results with references of their own. `owned`: arrays from outside whose
         references the block takes over. `into`: where the array of a name is to be built, if the block makes it."""
         uses = self.unit.uses
         mine, into, openings = set(owned), into or {}, None
-        if any(isinstance(s, Let) and makes_array(s) for s in block.statements):
+        if any(isinstance(s, g.Let) and makes_array(s) for s in block.statements):
             from sacpy.jit.host.places import placed
 
             into, openings = placed(self, block, mine, into)
@@ -65,7 +44,7 @@ class Lowering(Writer):
         for number, s in enumerate(block.statements):
             last.update(dict.fromkeys(uses.of(s), number))
         for a in block.results:
-            if isinstance(a, Var) and isinstance(a.type, ArrayType):
+            if isinstance(a, g.Var) and isinstance(a.type, g.ArrayType):
                 last[a.name] = len(block.statements)
         for name in sorted(mine - last.keys()):
             release(self.code, self.env[name])  # type: ignore[arg-type]
@@ -81,30 +60,30 @@ class Lowering(Writer):
                 openings.statement(number, s, dying)
             for name in sorted(dying):
                 release(self.code, self.env[name])  # type: ignore[arg-type]
-            if isinstance(s, Let):
+            if isinstance(s, g.Let):
                 mine |= self.settle(s.targets, last)
         return self.take_each(block.results, mine)
 
-    def settle(self, targets: Sequence[Var], last: dict[str, int]) -> set[str]:
+    def settle(self, targets: Sequence[g.Var], last: dict[str, int]) -> set[str]:
         """The arrays among targets that will be used; the others are released."""
         kept = set()
         for t in targets:
-            if isinstance(t.type, ArrayType):
+            if isinstance(t.type, g.ArrayType):
                 if t.name in last:
                     kept.add(t.name)
                 else:
                     release(self.code, self.array(t))
         return kept
 
-    def statement(self, s: Stmt, dying: set[str], into: dict[str, Array]) -> None:
+    def statement(self, s: g.Stmt, dying: set[str], into: dict[str, Array]) -> None:
         """Runs a statement. `dying`: arrays whose last use this is; those whose references it hands on are taken
         out."""
-        if isinstance(s, Check):
+        if isinstance(s, g.Check):
             self.check(s)
         else:
             self.let(s.targets, s.rhs, dying, into)
 
-    def check(self, s: Check) -> None:
+    def check(self, s: g.Check) -> None:
         """Leaves the function, or in a vectorisable loop the round, unless the condition holds."""
         condition, site = self.text(s.condition), self.unit.site(s)
         if self.on_failure is None:
@@ -114,30 +93,30 @@ class Lowering(Writer):
         self.code.branch(condition, on, self.on_failure)
         self.code.place(on)
 
-    def let(self, targets: Sequence[Var], rhs: Rhs, dying: set[str], into: dict[str, Array]) -> None:
+    def let(self, targets: Sequence[g.Var], rhs: g.Rhs, dying: set[str], into: dict[str, Array]) -> None:
         """Sets variables."""
         match rhs:
-            case Op():
+            case g.Op():
                 self.operation(targets[0], rhs)
-            case Load(array=array, index=index):
+            case g.Load(array=array, index=index):
                 self.bind_scalar(targets[0], self.load(self.array(array), self.wides(index)))
-            case Var() | Const():
+            case g.Var() | g.Const():
                 self.bind(targets, [self.take(rhs, dying)])
-            case View() | Reshape():
+            case g.View() | g.Reshape():
                 self.view(targets[0], rhs, dying)
-            case Cons():
+            case g.Cons():
                 self.cons(targets[0], rhs, into)
-            case Update():
+            case g.Update():
                 self.update(targets[0], rhs, dying, into)
-            case Call():
+            case g.Call():
                 self.call(targets, rhs, dying)
-            case If():
+            case g.If():
                 self.conditional(targets, rhs, dying, into)
-            case Loop():
+            case g.Loop():
                 self.loop(targets, rhs, dying, into)
-            case For():
+            case g.For():
                 self.counting(targets, rhs, dying, into)
-            case WithLoop():
+            case g.WithLoop():
                 from sacpy.jit.host.withloops import WithLoops
 
                 with nullcontext() if self.unit.watch is None else self.unit.watch.around(self, rhs):
@@ -145,13 +124,13 @@ class Lowering(Writer):
 
     # ---- scalars and arrays
 
-    def operation(self, target: Var, op: Op) -> None:
+    def operation(self, target: g.Var, op: g.Op) -> None:
         """A scalar operation; in 64 bits as well where it computes an index without wrapping."""
         style = STRICT if self.facts.is_difference_of_products(op) else self.unit.style
         result = emit(self.code, op, [self.text(a) for a in op.args], style)
         self.bind_scalar(target, result, self.widened(op) if target.name in self.facts.indices else None)
 
-    def widened(self, op: Op) -> str | None:
+    def widened(self, op: g.Op) -> str | None:
         if not (op.exact and op.args[0].base == "int" and op.code in ("add", "sub", "mul", "neg")):
             return None
         args = self.wides(op.args)
@@ -160,16 +139,16 @@ class Lowering(Writer):
             return code.difference("0", args[0])
         return {"add": code.sum, "sub": code.difference, "mul": code.product}[op.code](*args)
 
-    def view(self, target: Var, rhs: View | Reshape, dying: set[str]) -> None:
+    def view(self, target: g.Var, rhs: g.View | g.Reshape, dying: set[str]) -> None:
         """A part of an array, or all of it, under other extents: the same memory."""
         source = self.take(rhs.array, dying)
         assert isinstance(source, Array)
         data = source.data
-        if isinstance(rhs, View):
+        if isinstance(rhs, g.View):
             data = element_address(self.code, source, flat(self.code, self.wides(rhs.index), source.extents))
         self.bind_array(target, data, source.header, source, unique=source.unique)
 
-    def cons(self, target: Var, rhs: Cons, into: dict[str, Array]) -> None:
+    def cons(self, target: g.Var, rhs: g.Cons, into: dict[str, Array]) -> None:
         """A new array of given elements."""
         place = into.get(target.name)
         new = self.as_built(place) if place else self.allocate(rhs.base, tuple(map(str, rhs.extents)))
@@ -177,21 +156,21 @@ class Lowering(Writer):
             self.store(new, str(number), self.text(a))
         self.bind([target], [new])
 
-    def update(self, target: Var, rhs: Update, dying: set[str], into: dict[str, Array]) -> None:
+    def update(self, target: g.Var, rhs: g.Update, dying: set[str], into: dict[str, Array]) -> None:
         """An array with an element or a sub-array replaced: in place where nobody else holds it."""
         place = into.get(target.name)
-        if isinstance(rhs.value, Var) and isinstance(rhs.value.type, ArrayType):
+        if isinstance(rhs.value, g.Var) and isinstance(rhs.value.type, g.ArrayType):
             self.update_part(target, rhs, dying, place)
             return
         array = self.updated(rhs.array, dying, place)
         self.store(array, flat(self.code, self.wides(rhs.index), array.extents), self.text(rhs.value))
         self.bind([target], [self.as_built(place) if place else array])
 
-    def update_part(self, target: Var, rhs: Update, dying: set[str], place: Array | None) -> None:
+    def update_part(self, target: g.Var, rhs: g.Update, dying: set[str], place: Array | None) -> None:
         """The value may share memory with the array; then its references say so, unless both are borrowed, which is
         copied anyway. A row that moves within its array, and is not used after, does not count."""
         value = self.array(rhs.value)
-        assert isinstance(rhs.value, Var)
+        assert isinstance(rhs.value, g.Var)
         if place is None and rhs.value.name in dying and is_row_of(self.facts.views.get(rhs.value.name), rhs):
             dying.discard(rhs.value.name)
             release(self.code, value)  # the array has another reference
@@ -200,7 +179,7 @@ class Lowering(Writer):
         copy_elements(self.code, array.element, address, value.data, elements(self.code, value.extents))
         self.bind([target], [self.as_built(place) if place else array])
 
-    def updated(self, source: Var, dying: set[str], place: Array | None) -> Array:
+    def updated(self, source: g.Var, dying: set[str], place: Array | None) -> Array:
         """What an update writes to: its array's own memory or a copy, in its place if it has one."""
         if place is not None:
             return self.placed(self.array(source), place)
@@ -217,7 +196,7 @@ class Lowering(Writer):
 
     # ---- control
 
-    def call(self, targets: Sequence[Var], rhs: Call, dying: set[str]) -> None:
+    def call(self, targets: Sequence[g.Var], rhs: g.Call, dying: set[str]) -> None:
         """A call of a function of the unit. It takes over the references of its arguments."""
         callee = self.unit.functions[rhs.function]
         args = ["ptr %frame"]
@@ -232,7 +211,7 @@ class Lowering(Writer):
         self.pass_on(self.code.op(f"extractvalue {type_} {made}, 0"))
         at = 1
         for t in targets:
-            if isinstance(t.type, ArrayType):
+            if isinstance(t.type, g.ArrayType):
                 data, header = (self.code.op(f"extractvalue {type_} {made}, {at + k}") for k in (0, 1))
                 self.bind_array(t, data, header)
                 at += 2
@@ -240,7 +219,7 @@ class Lowering(Writer):
                 self.bind_scalar(t, self.code.op(f"extractvalue {type_} {made}, {at}"))
                 at += 1
 
-    def conditional(self, targets: Sequence[Var], rhs: If, dying: set[str], into: dict[str, Array]) -> None:
+    def conditional(self, targets: Sequence[g.Var], rhs: g.If, dying: set[str], into: dict[str, Array]) -> None:
         """Both branches take over the references of what dies here."""
         code, results = self.code, Slots(self, targets)
         then, otherwise, done = code.label("then"), code.label("else"), code.label("done")
@@ -256,7 +235,7 @@ class Lowering(Writer):
             for name, unique in before.items():
                 self.array_named(name).unique = unique
             inner = {
-                r.name: into[t.name] for t, r in zip(targets, block.results) if t.name in built and isinstance(r, Var)
+                r.name: into[t.name] for t, r in zip(targets, block.results) if t.name in built and isinstance(r, g.Var)
             }
             values = self.block(block, dying, inner)
             results.set(
@@ -272,15 +251,17 @@ class Lowering(Writer):
         for name in built:
             self.env[name] = self.as_built(into[name])
 
-    def enter(self, rhs: Loop | For, dying: set[str], places: Sequence[Array | None]) -> tuple[Slots, frozenset[str]]:
+    def enter(
+        self, rhs: g.Loop | g.For, dying: set[str], places: Sequence[Array | None]
+    ) -> tuple[Slots, frozenset[str]]:
         """Carried variables at the start of a loop. Those that the body updates are made unique here, and stay so. An
         array that the loop also uses directly is not handed over: it must live until the loop is done. `places`: where
         carried arrays stay."""
         from sacpy.jit.analysis.versions import is_updated
 
         params = rhs.params
-        unique = frozenset(p.name for p in params if isinstance(p.type, ArrayType) and is_updated(rhs.body, p.name))
-        inside: frozenset[str] = frozenset().union(*map(self.unit.uses.of, blocks(rhs)))
+        unique = frozenset(p.name for p in params if isinstance(p.type, g.ArrayType) and is_updated(rhs.body, p.name))
+        inside: frozenset[str] = frozenset().union(*map(self.unit.uses.of, g.blocks(rhs)))
         movable = dying - inside
         left = iter(self.take_each([a for a, place in zip(rhs.initial, places) if place is None], movable))
         values = [
@@ -291,15 +272,15 @@ class Lowering(Writer):
         slots.set([self.owned(v) if isinstance(v, Array) and p.name in unique else v for p, v in zip(params, values)])
         return slots, unique
 
-    def round(self, slots: Slots, params: Sequence[Var], body: Block, unique: frozenset[str]) -> None:
+    def round(self, slots: Slots, params: Sequence[g.Var], body: g.Block, unique: frozenset[str]) -> None:
         """One round of a loop: from the carried variables to the next ones."""
         self.within += 1
-        values = self.block(body, [p.name for p in params if isinstance(p.type, ArrayType)])
+        values = self.block(body, [p.name for p in params if isinstance(p.type, g.ArrayType)])
         self.within -= 1
         slots.set([self.owned(v) if isinstance(v, Array) and p.name in unique else v for p, v in zip(params, values)])
 
     @staticmethod
-    def places(targets: Sequence[Var], rhs: Loop | For, into: dict[str, Array]) -> list[Array | None]:
+    def places(targets: Sequence[g.Var], rhs: g.Loop | g.For, into: dict[str, Array]) -> list[Array | None]:
         """Where the arrays that a loop carries stay, as far as they have a place."""
         if not any(t.name in into for t in targets):
             return [None] * len(targets)
@@ -307,7 +288,7 @@ class Lowering(Writer):
 
         return [into[t.name] if t.name in into and handed_on(rhs, k) else None for k, t in enumerate(targets)]
 
-    def loop(self, targets: Sequence[Var], rhs: Loop, dying: set[str], into: dict[str, Array]) -> None:
+    def loop(self, targets: Sequence[g.Var], rhs: g.Loop, dying: set[str], into: dict[str, Array]) -> None:
         """Rounds while a condition holds."""
         code = self.code
         places = self.places(targets, rhs, into)
@@ -328,8 +309,8 @@ class Lowering(Writer):
     def leave(
         self,
         slots: Slots,
-        targets: Sequence[Var],
-        params: Sequence[Var],
+        targets: Sequence[g.Var],
+        params: Sequence[g.Var],
         unique: frozenset[str],
         places: Sequence[Array | None],
     ) -> None:
@@ -351,7 +332,7 @@ class Lowering(Writer):
         release(code, array)
         code.place(done)
 
-    def counting(self, targets: Sequence[Var], rhs: For, dying: set[str], into: dict[str, Array]) -> None:
+    def counting(self, targets: Sequence[g.Var], rhs: g.For, dying: set[str], into: dict[str, Array]) -> None:
         """A counting loop, its counter of 64 bits. It polls the stop flag: in each round if it contains other loops."""
         scan = scan_of(rhs, self.facts.made, strict=self.unit.style.strict)
         if scan is not None:
@@ -379,13 +360,13 @@ class Lowering(Writer):
             self.rounds(rhs, slots, unique, counter, upper, polls=not straight)
         self.leave(slots, targets, rhs.params, unique, places)
 
-    def is_independent(self, rhs: For) -> bool:
+    def is_independent(self, rhs: g.For) -> bool:
         """Whether the rounds of a loop may run at once."""
         from sacpy.jit.analysis.depends import independent
 
         return independent(rhs, self.facts.ints)
 
-    def stretches(self, rhs: For, slots: Slots, unique: frozenset[str], counter: str, upper: str) -> None:
+    def stretches(self, rhs: g.For, slots: Slots, unique: frozenset[str], counter: str, upper: str) -> None:
         """The rounds of a loop without loops in it, some at a time. Checks that can be are made for all of these
         beforehand."""
         from sacpy.jit.host.checks_ahead import STRETCH, checked_ahead, unrolled_note, write_checks
@@ -403,7 +384,7 @@ class Lowering(Writer):
 
     def rounds(
         self,
-        rhs: For,
+        rhs: g.For,
         slots: Slots,
         unique: frozenset[str],
         counter: str,

@@ -23,19 +23,7 @@ from sacpy.jit.analysis.along import Along
 from sacpy.jit.analysis.ints import Ints
 from sacpy.jit.host import layout
 from sacpy.jit.host.memory import BORROWED, Array, constant_product, elements
-from sacpy.jit.ir.graph import (
-    ArrayType,
-    Atom,
-    Const,
-    Genarray,
-    Let,
-    Load,
-    Op,
-    Partition,
-    Var,
-    WithLoop,
-    extents_of,
-)
+from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import free
 from sacpy.jit.llvm.legal import size_of
 from sacpy.nodes import Node, replace
@@ -48,18 +36,18 @@ class Kept(Node):
     """A partition that copies rows of an array: `load` gives the element of the array for the partition's index, behind
     the operations of `before`. `shared`: other partitions read the array too, and find all of it in what is kept."""
 
-    partition: Partition
-    load: Load
-    before: tuple[Let, ...]
+    partition: g.Partition
+    load: g.Load
+    before: tuple[g.Let, ...]
     shared: bool
 
 
-def kept_rows(w: WithLoop, dying: Container[str], ints: Ints) -> tuple[Kept, ...]:
+def kept_rows(w: g.WithLoop, dying: Container[str], ints: Ints) -> tuple[Kept, ...]:
     """The partitions of a with-loop that copy rows of arrays that die."""
     if w.frame is None or not (w.complete and w.disjoint) or len(w.operators) != 1:
         return ()
     (operator,) = w.operators
-    if not isinstance(operator, Genarray) or operator.cell:
+    if not isinstance(operator, g.Genarray) or operator.cell:
         return ()
     found = []
     for p in w.partitions:
@@ -81,43 +69,43 @@ def kept_rows(w: WithLoop, dying: Container[str], ints: Ints) -> tuple[Kept, ...
     )  # which of several stays is seen when the code runs: so they are read where they were
 
 
-def _copied(p: Partition, frame: Sequence[Atom]) -> Load | None:
+def _copied(p: g.Partition, frame: Sequence[g.Atom]) -> g.Load | None:
     """The load that a partition's body gives, if it gives whole rows of an array, one after the other."""
     if p.step is not None or p.width is not None or not p.body.statements:
         return None
     *before, last = p.body.statements
-    if not isinstance(last, Let) or not isinstance(last.rhs, Load) or p.body.results != last.targets:
+    if not isinstance(last, g.Let) or not isinstance(last.rhs, g.Load) or p.body.results != last.targets:
         return None
     load = last.rhs
-    assert isinstance(load.array.type, ArrayType)
+    assert isinstance(load.array.type, g.ArrayType)
     whole = all(
-        isinstance(low, Const) and low.value == 0 and high == n == m
+        isinstance(low, g.Const) and low.value == 0 and high == n == m
         for low, high, n, m in zip(p.lower[1:], p.upper[1:], frame[1:], load.array.type.extents[1:])
     )
     if not whole or load.index[1:] != p.index[1:]:
         return None
-    return load if all(isinstance(s, Let) and isinstance(s.rhs, Op) for s in before) else None
+    return load if all(isinstance(s, g.Let) and isinstance(s.rhs, g.Op) for s in before) else None
 
 
-def _first_row(p: Partition, load: Load) -> tuple[Let, ...] | None:
+def _first_row(p: g.Partition, load: g.Load) -> tuple[g.Let, ...] | None:
     """The operations that compute which row is copied; None unless it is the next one for the next index."""
-    along, needed = Along(p.index[0]), {a.name for a in load.index[:1] if isinstance(a, Var)}
-    found: list[Let] = []
+    along, needed = Along(p.index[0]), {a.name for a in load.index[:1] if isinstance(a, g.Var)}
+    found: list[g.Let] = []
     for s in p.body.statements[:-1]:
-        assert isinstance(s, Let)
+        assert isinstance(s, g.Let)
         along.see(s)
     for s in reversed(p.body.statements[:-1]):
-        assert isinstance(s, Let) and isinstance(s.rhs, Op)
+        assert isinstance(s, g.Let) and isinstance(s.rhs, g.Op)
         if s.targets[0].name in needed:
-            needed |= {a.name for a in s.rhs.args if isinstance(a, Var)}
+            needed |= {a.name for a in s.rhs.args if isinstance(a, g.Var)}
             found.append(s)
     first = load.index[0]
-    if not isinstance(first, Var) or first.name not in along.names or needed & {a.name for a in p.index[1:]}:
+    if not isinstance(first, g.Var) or first.name not in along.names or needed & {a.name for a in p.index[1:]}:
         return None
     return tuple(reversed(found))
 
 
-def _keeps_all(p: Partition, frame: Atom, ints: Ints) -> bool:
+def _keeps_all(p: g.Partition, frame: g.Atom, ints: Ints) -> bool:
     """Whether a partition certainly keeps all of its array's rows: the first ones of the result, or the last ones."""
     from sacpy.jit.analysis.projections import Shift, copied_part
 
@@ -127,7 +115,7 @@ def _keeps_all(p: Partition, frame: Atom, ints: Ints) -> bool:
         return False
     form = ints.forms.form
     start = form(first.start)
-    return start == 0 or start + form(extents_of(array)[first.axis]) == form(frame)
+    return start == 0 or start + form(g.extents_of(array)[first.axis]) == form(frame)
 
 
 class Window(Node):
@@ -147,7 +135,7 @@ class Growth:
     their place already, so that it must not run; `moved`: what the loop reads where they are not, to be released behind
     it."""
 
-    def __init__(self, low: Writer, w: WithLoop, found: Sequence[Kept], dying: set[str]) -> None:
+    def __init__(self, low: Writer, w: g.WithLoop, found: Sequence[Kept], dying: set[str]) -> None:
         self.low = low
         code = low.code
         assert w.frame is not None
@@ -200,7 +188,7 @@ class Growth:
         lower, upper = low.wide(p.lower[0]), low.wide(p.upper[0])
         low.bind_scalar(p.index[0], code.op(f"trunc i64 {lower} to i32"), lower)
         for s in k.before:
-            assert isinstance(s.rhs, Op)
+            assert isinstance(s.rhs, g.Op)
             low.operation(s.targets[0], s.rhs)
         first = low.wide(k.load.index[0])
         count = code.largest(code.difference(upper, lower), "0")

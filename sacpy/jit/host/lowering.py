@@ -18,7 +18,7 @@ from sacpy.jit.host.functions import Lowering
 from sacpy.jit.host.memory import BORROWED, COUNTING, Array, byte_count
 from sacpy.jit.host.takeover import takes
 from sacpy.jit.host.writer import Inside, UnitContext, function_name, result_type, types_of
-from sacpy.jit.ir.graph import ArrayType, Atom, Call, Function, Let, Unit, statements
+from sacpy.jit.ir import graph as g
 from sacpy.jit.llvm.legal import LLVM_TYPES, Code, Module
 from sacpy.jit.options import Options
 from sacpy.lang.types import SIGNED
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 Extents = dict[int, tuple[int | tuple[None, int], ...]]
 
 
-def lower(unit: Unit, options: Options, watch: Watch | None = None) -> str:
+def lower(unit: g.Unit, options: Options, watch: Watch | None = None) -> str:
     """The LLVM IR of a unit. The same for any number of threads. `watch`: it is to count what its with-loops take."""
     module = Module()
     context = UnitContext(module, options, {f.name: f for f in unit.functions}, recursive(unit), watch=watch)
@@ -41,7 +41,7 @@ def lower(unit: Unit, options: Options, watch: Watch | None = None) -> str:
     return COUNTING + module.text()
 
 
-def recursive(unit: Unit) -> frozenset[str]:
+def recursive(unit: g.Unit) -> frozenset[str]:
     """The functions that may call themselves, directly or through others."""
     callees = {f.name: called(f) for f in unit.functions}
     callers: dict[str, list[str]] = {name: [] for name in callees}
@@ -70,7 +70,7 @@ def _reached(callees: dict[str, set[str]], start: str) -> set[str]:
     return found
 
 
-def _entry(module: Module, root: Function, extents: Extents, takes: tuple[int, ...]) -> None:
+def _entry(module: Module, root: g.Function, extents: Extents, takes: tuple[int, ...]) -> None:
     """`extents`: by the position of each array among the results, numbers or the positions of the results that hold
     them; `takes`: the parameters that may be given away."""
     code = Code(
@@ -84,7 +84,7 @@ def _entry(module: Module, root: Function, extents: Extents, takes: tuple[int, .
     given = code.load("i64", code.offset("i64", "%in", str(len(root.params)))) if takes else ""
     for number, p in enumerate(root.params):
         word = code.offset("i64", "%in", str(number))
-        if isinstance(p.type, ArrayType):
+        if isinstance(p.type, g.ArrayType):
             data, header = code.load("ptr", word), BORROWED
             if number in takes:
                 header = headers[number] = _adopted(code, data, given, number)
@@ -134,21 +134,21 @@ def _unpacked(code: Code, base: str, word: str) -> str:
     return code.load(LLVM_TYPES[base], word)
 
 
-def _results(code: Code, root: Function, made: str, extents: Extents) -> None:
+def _results(code: Code, root: g.Function, made: str, extents: Extents) -> None:
     """Stores the results; the arrays first become blocks of their own."""
     type_, at = result_type(root.body.results), 1
     whole = zip(root.body.results, _positions(root.body.results))
     scalars = {
         number: code.op(f"extractvalue {type_} {made}, {k}")
         for number, (a, k) in enumerate(whole)
-        if not isinstance(a.type, ArrayType)
+        if not isinstance(a.type, g.ArrayType)
     }
     module = code.module
     module.declare("sacpy_own", "declare ptr @sacpy_own(ptr, ptr, ptr, i64)")
     arrays: list[tuple[int, str]] = []
     for number, a in enumerate(root.body.results):
         word = code.offset("i64", "%out", str(number))
-        if isinstance(a.type, ArrayType):
+        if isinstance(a.type, g.ArrayType):
             data, header = (code.op(f"extractvalue {type_} {made}, {at + k}") for k in (0, 1))
             shape = tuple(
                 str(e) if isinstance(e, int) else code.op(f"sext i32 {scalars[e[1]]} to i64") for e in extents[number]
@@ -163,7 +163,7 @@ def _results(code: Code, root: Function, made: str, extents: Extents) -> None:
     _hand_over(code, arrays)
 
 
-def _positions(results: tuple[Atom, ...]) -> list[int]:
+def _positions(results: tuple[g.Atom, ...]) -> list[int]:
     found, at = [], 1
     for a in results:
         found.append(at)
@@ -202,12 +202,12 @@ def _hand_over(code: Code, arrays: list[tuple[int, str]]) -> None:
         code.end(f"ret i32 {layout.OUT_OF_MEMORY}")
 
 
-def lower_function(unit: UnitContext, function: Function, taken: tuple[int, ...] | None) -> None:
+def lower_function(unit: UnitContext, function: g.Function, taken: tuple[int, ...] | None) -> None:
     """Writes a function into the unit's module. `taken`: which of its parameters it may take over, if it is
     the root."""
     params = [("ptr", "%frame")]
     for number, p in enumerate(function.params):
-        if isinstance(p.type, ArrayType):
+        if isinstance(p.type, g.ArrayType):
             params += [("ptr", f"%p{number}"), ("ptr", f"%h{number}")]
         else:
             params.append((LLVM_TYPES[p.base], f"%p{number}"))
@@ -219,11 +219,11 @@ def lower_function(unit: UnitContext, function: Function, taken: tuple[int, ...]
         lowering.poll()
         stack_check(lowering)
     for number, p in enumerate(function.params):
-        if isinstance(p.type, ArrayType):
+        if isinstance(p.type, g.ArrayType):
             lowering.bind_array(p, f"%p{number}", f"%h{number}")
         else:
             lowering.bind_scalar(p, f"%p{number}")
-    values = lowering.block(function.body, [p.name for p in function.params if isinstance(p.type, ArrayType)])
+    values = lowering.block(function.body, [p.name for p in function.params if isinstance(p.type, g.ArrayType)])
     made, at = f"{results} {{i32 0{''.join(f', {t} poison' for t in types_of(function.body.results))}}}", 1
     for value in values:
         parts = (
@@ -248,6 +248,6 @@ def stack_check(lowering: Lowering) -> None:
     lowering.unless(code.op(f"icmp ugt i64 {here}, {limit}"), layout.TOO_DEEP)
 
 
-def called(function: Function) -> set[str]:
+def called(function: g.Function) -> set[str]:
     """The functions that a function calls."""
-    return {s.rhs.function for s in statements(function.body) if isinstance(s, Let) and isinstance(s.rhs, Call)}
+    return {s.rhs.function for s in g.statements(function.body) if isinstance(s, g.Let) and isinstance(s.rhs, g.Call)}

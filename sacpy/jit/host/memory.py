@@ -10,7 +10,7 @@ which is known statically. An array with one reference that is handed to an upda
 from __future__ import annotations
 
 from sacpy.jit.host import layout
-from sacpy.jit.ir.graph import ArrayType, Block, Check, Rhs, Stmt, Var, blocks, operands
+from sacpy.jit.ir import graph as g
 from sacpy.jit.llvm.legal import SIZES, Code, constant, memory_type, size_of
 from sacpy.nodes import Record
 
@@ -56,31 +56,31 @@ class Uses:
     """The arrays that statements use, inner blocks included. Computed once per statement."""
 
     def __init__(self) -> None:
-        self._known: dict[int, tuple[Stmt | Block, frozenset[str]]] = {}
+        self._known: dict[int, tuple[g.Stmt | g.Block, frozenset[str]]] = {}
 
-    def of(self, item: Stmt | Block) -> frozenset[str]:
+    def of(self, item: g.Stmt | g.Block) -> frozenset[str]:
         """Names of the arrays used."""
         found = self._known.get(id(item))
         if found is None:
             found = self._known[id(item)] = (
                 item,
-                self._block(item) if isinstance(item, Block) else self._statement(item),
+                self._block(item) if isinstance(item, g.Block) else self._statement(item),
             )
         return found[1]
 
-    def _block(self, block: Block) -> frozenset[str]:
-        names = {a.name for a in block.results if isinstance(a, Var) and isinstance(a.type, ArrayType)}
+    def _block(self, block: g.Block) -> frozenset[str]:
+        names = {a.name for a in block.results if isinstance(a, g.Var) and isinstance(a.type, g.ArrayType)}
         return frozenset(names.union(*map(self.of, block.statements)))
 
-    def _statement(self, statement: Stmt) -> frozenset[str]:
-        if isinstance(statement, Check):
+    def _statement(self, statement: g.Stmt) -> frozenset[str]:
+        if isinstance(statement, g.Check):
             return frozenset()
         return self.of_rhs(statement.rhs)
 
-    def of_rhs(self, rhs: Rhs) -> frozenset[str]:
+    def of_rhs(self, rhs: g.Rhs) -> frozenset[str]:
         """Names of the arrays that a right-hand side uses."""
-        names = {a.name for a in operands(rhs) if isinstance(a, Var) and isinstance(a.type, ArrayType)}
-        return frozenset(names.union(*map(self.of, blocks(rhs))))
+        names = {a.name for a in g.operands(rhs) if isinstance(a, g.Var) and isinstance(a.type, g.ArrayType)}
+        return frozenset(names.union(*map(self.of, g.blocks(rhs))))
 
 
 # ---------------------------------------------------------------- instructions

@@ -23,29 +23,7 @@ from sacpy.jit.analysis.makers import Makers, arrays_of
 from sacpy.jit.analysis.projections import Projection, Shift
 from sacpy.jit.host.growing import kept_rows
 from sacpy.jit.host.places import MOST, on_stack
-from sacpy.jit.ir.graph import (
-    ArrayType,
-    Atom,
-    Block,
-    Call,
-    Cons,
-    Const,
-    For,
-    Function,
-    Genarray,
-    If,
-    Let,
-    Loop,
-    Modarray,
-    Reshape,
-    Stmt,
-    Unit,
-    Update,
-    Var,
-    View,
-    WithLoop,
-    statements,
-)
+from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import inner_binders
 from sacpy.jit.options import Options
 from sacpy.nodes import replace
@@ -54,7 +32,7 @@ INDENT = "    "
 COLUMN = 34
 
 
-def memory_text(unit: Unit, options: Options) -> str:
+def memory_text(unit: g.Unit, options: Options) -> str:
     """The arrays of a unit."""
     from sacpy.jit.analysis.indices import Facts
     from sacpy.jit.host.lowering import recursive
@@ -65,7 +43,7 @@ def memory_text(unit: Unit, options: Options) -> str:
     for f in unit.functions:
         facts = Facts.of(f)
         taken = takes(unit, bool(recursive(unit))) if f is unit.root else None
-        lines.append(print_function(replace(f, body=Block(()))).splitlines()[0])
+        lines.append(print_function(replace(f, body=g.Block(()))).splitlines()[0])
         lines += _Teller(f, facts.ints, Outside() if taken is None else Outside.of(f, taken), options).block(
             f.body, {p.name for p in f.params}, {}, 1
         )
@@ -73,12 +51,12 @@ def memory_text(unit: Unit, options: Options) -> str:
 
 
 class _Teller:
-    def __init__(self, function: Function, ints: Ints, outside: Outside, options: Options) -> None:
+    def __init__(self, function: g.Function, ints: Ints, outside: Outside, options: Options) -> None:
         self.function, self.ints, self.outside, self.options = function, ints, outside, options
         self.left = MOST  # bytes that may lie on the stack
         self.types = {v.name: v.type for v in (*function.params, *_set_in(function.body))}
 
-    def block(self, b: Block, owned: set[str], into: Mapping[str, str], depth: int) -> Iterator[str]:
+    def block(self, b: g.Block, owned: set[str], into: Mapping[str, str], depth: int) -> Iterator[str]:
         """The lines of a block. `owned`: arrays from outside that it takes over; `into`: where results are made that
         have a place."""
         plan = circuits(b, owned, arrays_of, self.ints, self.outside) if self.options.short_circuit else NOTHING
@@ -96,9 +74,9 @@ class _Teller:
         mine, last = set(owned), self.last(b)
         for number, s in enumerate(b.statements):
             dying = {name for name in arrays_of(s) if name in mine and last[name] == number}
-            if isinstance(s, Let):
+            if isinstance(s, g.Let):
                 yield from self.statement(b, number, dying, places, plan, depth)
-                mine |= {t.name for t in s.targets if isinstance(t.type, ArrayType)}
+                mine |= {t.name for t in s.targets if isinstance(t.type, g.ArrayType)}
             mine -= dying
         spread = circuits(b, owned, arrays_of, self.ints, self.outside, scattered=True) if plan.refusals else NOTHING
         why = {(r.part.name, r.whole.name): r.reason for r in spread.refusals}  # of those that a pass has left
@@ -107,125 +85,127 @@ class _Teller:
             yield f"{INDENT * depth}{text:<{COLUMN}}  {why.get((r.part.name, r.whole.name), r.reason)}"
 
     @staticmethod
-    def last(b: Block) -> dict[str, int]:
+    def last(b: g.Block) -> dict[str, int]:
         found: dict[str, int] = {}
         for number, s in enumerate(b.statements):
             found.update(dict.fromkeys(arrays_of(s), number))
-        found.update({a.name: len(b.statements) for a in b.results if isinstance(a, Var)})
+        found.update({a.name: len(b.statements) for a in b.results if isinstance(a, g.Var)})
         return found
 
     def statement(
-        self, b: Block, number: int, dying: set[str], places: Mapping[str, str], plan: Plan, depth: int
+        self, b: g.Block, number: int, dying: set[str], places: Mapping[str, str], plan: Plan, depth: int
     ) -> Iterator[str]:
         s = b.statements[number]
-        assert isinstance(s, Let)
+        assert isinstance(s, g.Let)
         for k, t in enumerate(s.targets):
-            if isinstance(t.type, ArrayType):
+            if isinstance(t.type, g.ArrayType):
                 what = f"{t.name} = {_word(s)}"
                 yield f"{INDENT * depth}{what:<{COLUMN}}  {self.place(b, number, k, dying, places, plan)}"
         match s.rhs:
-            case For(params=params, body=body) | Loop(params=params, body=body):
+            case g.For(params=params, body=body) | g.Loop(params=params, body=body):
                 yield from self.block(body, {p.name for p in params}, {}, depth + 1)
-            case If(then=then, otherwise=otherwise):
+            case g.If(then=then, otherwise=otherwise):
                 for branch in (then, otherwise):
                     into = {
                         r.name: places[t.name]
                         for t, r in zip(s.targets, branch.results)
-                        if t.name in places and isinstance(r, Var)
+                        if t.name in places and isinstance(r, g.Var)
                     }
                     yield from self.block(branch, dying, into, depth + 1)
-            case WithLoop(operators=operators, partitions=partitions):
+            case g.WithLoop(operators=operators, partitions=partitions):
                 for p in partitions:
                     cells = {
                         r.name: f"in its cell of {t.name}"
                         for o, t, r in zip(operators, s.targets, p.body.results)
-                        if isinstance(o, Genarray | Modarray) and isinstance(r, Var) and isinstance(r.type, ArrayType)
+                        if isinstance(o, g.Genarray | g.Modarray)
+                        and isinstance(r, g.Var)
+                        and isinstance(r.type, g.ArrayType)
                     }
                     yield from self.block(p.body, set(), cells, depth + 1)
 
-    def place(self, b: Block, number: int, k: int, dying: set[str], places: Mapping[str, str], plan: Plan) -> str:
+    def place(self, b: g.Block, number: int, k: int, dying: set[str], places: Mapping[str, str], plan: Plan) -> str:
         """Where an array lies that a statement sets."""
         s = b.statements[number]
-        assert isinstance(s, Let)
+        assert isinstance(s, g.Let)
         name, r = s.targets[k].name, s.rhs
         if name in places:
             return places[name]
         opening = plan.openings.get(number)
         match r:
-            case View() | Reshape():
+            case g.View() | g.Reshape():
                 lent = any(name in o.lent for o in plan.openings.values())
                 return f"part of {r.array.name}" + (", without a reference of its own" if lent else "")
-            case Var():
+            case g.Var():
                 return f"{r.name} itself"
-            case Update(array=array):
+            case g.Update(array=array):
                 here = "; its new part is there" if opening is not None else ""
                 return self.changed(array, dying) + here
-            case For(initial=initial) | Loop(initial=initial):
+            case g.For(initial=initial) | g.Loop(initial=initial):
                 start = initial[k]
-                assert isinstance(start, Var)
+                assert isinstance(start, g.Var)
                 return self.changed(start, dying)
-            case WithLoop():
+            case g.WithLoop():
                 return self.result(r, s.targets, k, dying, None if opening is None else b.statements[opening.begins])
-            case Call():
+            case g.Call():
                 return f"made by {r.function}"
-            case If():
+            case g.If():
                 return "what its branches give"
         return "new"
 
-    def changed(self, array: Var, dying: set[str]) -> str:
+    def changed(self, array: g.Var, dying: set[str]) -> str:
         """Where an array lies that another one becomes."""
         if array.name in self.outside.borrowed:
             return f"a copy of {array.name}, which the caller keeps"
         return f"in the memory of {array.name}" if array.name in dying else f"a copy of {array.name}"
 
-    def result(self, w: WithLoop, targets: tuple[Var, ...], k: int, dying: set[str], begins: Stmt | None) -> str:
+    def result(self, w: g.WithLoop, targets: tuple[g.Var, ...], k: int, dying: set[str], begins: g.Stmt | None) -> str:
         """Where the result of a with-loop lies. `begins`: the statement that makes the first of what is made in it."""
         o = w.operators[k] if len(w.operators) == len(targets) else None
         match o:
-            case Modarray(array=array):
+            case g.Modarray(array=array):
                 parts = "" if begins is None else "; its new parts are there"
                 if array.name in dying - self.outside.borrowed and may_share(w, array, self.ints) is not None:
                     return f"in the memory of {array.name}{parts}"
                 return f"a copy of {array.name}"
-            case Genarray():
-                if isinstance(begins, Let):
+            case g.Genarray():
+                if isinstance(begins, g.Let):
                     return f"new, there before {begins.targets[0].name} is"
                 type_ = targets[k].type
                 for name in sorted(dying - self.outside.borrowed) if w.complete else ():
-                    if self.types[name] == type_ and may_share(w, Var(name, type_), self.ints) == ALWAYS:
+                    if self.types[name] == type_ and may_share(w, g.Var(name, type_), self.ints) == ALWAYS:
                         return f"in the memory of {name}"
                 kept = kept_rows(w, dying - self.outside.borrowed, self.ints)
                 return f"grown from {kept[0].load.array.name}" if kept else "new"
         return "what the fold ends with"
 
 
-def _set_in(b: Block) -> Iterator[Var]:
+def _set_in(b: g.Block) -> Iterator[g.Var]:
     """The variables that are set in a block, inner blocks included."""
-    for s in statements(b):
-        if isinstance(s, Let):
+    for s in g.statements(b):
+        if isinstance(s, g.Let):
             yield from s.targets
             yield from inner_binders(s.rhs)
 
 
-def _word(s: Let) -> str:
+def _word(s: g.Let) -> str:
     """What kind of a statement sets an array."""
-    return s.rhs.name if isinstance(s.rhs, Var) else _WORDS[s.rhs.__class__]
+    return s.rhs.name if isinstance(s.rhs, g.Var) else _WORDS[s.rhs.__class__]
 
 
 _WORDS: dict[type, str] = {
-    Call: "call",
-    Cons: "array",
-    For: "for",
-    If: "if",
-    Loop: "loop",
-    Reshape: "reshape",
-    Update: "update",
-    View: "view",
-    WithLoop: "with",
+    g.Call: "call",
+    g.Cons: "array",
+    g.For: "for",
+    g.If: "if",
+    g.Loop: "loop",
+    g.Reshape: "reshape",
+    g.Update: "update",
+    g.View: "view",
+    g.WithLoop: "with",
 }
 
 
 def _at(at: Projection) -> str:
     """Where a part lies: the index of its first element."""
-    atoms: list[Atom] = [a.start if isinstance(a, Shift) else a for a in at]
-    return "[" + ",".join(str(a.value) if isinstance(a, Const) else a.name for a in atoms) + "]"
+    atoms: list[g.Atom] = [a.start if isinstance(a, Shift) else a for a in at]
+    return "[" + ",".join(str(a.value) if isinstance(a, g.Const) else a.name for a in atoms) + "]"

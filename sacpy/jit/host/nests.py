@@ -24,7 +24,7 @@ from sacpy.jit.host.row_products import ROWS, RowBlock, RowProduct, row_products
 from sacpy.jit.host.sinks import ArraySink, FoldSink, PropagateSink, Sink, membership
 from sacpy.jit.host.tiling import Tiling, array_sinks, tiled
 from sacpy.jit.host.writer import Writer
-from sacpy.jit.ir.graph import ArrayType, Block, Const, Let, Load, Op, Partition, Stmt, Var, extents_of, statements
+from sacpy.jit.ir import graph as g
 from sacpy.nodes import Record, field, replace
 
 SMALL = 12  # statements of a body that may stand there twice, for short rows and for long ones
@@ -35,14 +35,14 @@ class Nest(Record):
     of number `ranged`), where it is not the partition's. `earlier`: partitions whose indices are left out."""
 
     lowering: Writer
-    partition: Partition
+    partition: g.Partition
     sinks: Sequence[Sink]
     lower: str = ""
     upper: str = ""
-    earlier: Sequence[Partition] = ()
+    earlier: Sequence[g.Partition] = ()
     leave: str = ""
     ranged: int = 0
-    before: tuple[tuple[Stmt, ...], ...] = field(init=False)  # what stands in front of each axis
+    before: tuple[tuple[g.Stmt, ...], ...] = field(init=False)  # what stands in front of each axis
     products: tuple[RowProduct, ...] = field(init=False, default=())  # rows that are computed a block at a time
     done: int = field(init=False, default=0)  # axes in front of which that is written
     empty: str = field(init=False, default="")  # where an index space that is empty leaves to
@@ -114,16 +114,16 @@ class Nest(Record):
         if any(isinstance(s, ArraySink) for s in self.sinks):
             return False
         lower, upper = self.partition.lower[-1], self.partition.upper[-1]
-        return not (isinstance(lower, Const) and isinstance(upper, Const) and upper.value - lower.value <= STRETCH)
+        return not (isinstance(lower, g.Const) and isinstance(upper, g.Const) and upper.value - lower.value <= STRETCH)
 
     def runs_along(self) -> bool:
         """Whether a row is that of an array, all of whose elements are loaded: it has room in memory, so it is no
         longer than some tenths of a second, and mostly short."""
         p = self.partition
-        whole = p.lower[-1] == Const("int", 0) and p.step is None
-        loads = (s.rhs for s in p.body.statements if isinstance(s, Let) and isinstance(s.rhs, Load))
+        whole = p.lower[-1] == g.Const("int", 0) and p.step is None
+        loads = (s.rhs for s in p.body.statements if isinstance(s, g.Let) and isinstance(s.rhs, g.Load))
         return whole and any(
-            r.index[-1] == p.index[-1] and extents_of(r.array)[-1] == p.upper[-1] for r in loads if r.index
+            r.index[-1] == p.index[-1] and g.extents_of(r.array)[-1] == p.upper[-1] for r in loads if r.index
         )
 
     def loops(
@@ -235,7 +235,7 @@ class Nest(Record):
             for s in self.sinks
         ):
             return None
-        if p.step is not None and not isinstance(p.step[-1], Const):
+        if p.step is not None and not isinstance(p.step[-1], g.Const):
             return None
         # for others any lanes do
         return next(
@@ -264,7 +264,7 @@ class Nest(Record):
             at += sink.count
             if isinstance(sink, FoldSink) and sink.reduction is not None and sink.reduction.real:
                 for k, value in enumerate(values):
-                    if isinstance(value, Const) and (
+                    if isinstance(value, g.Const) and (
                         value.value != value.value or self.lowering.text(value) == identity(sink.reduction, k)
                     ):
                         return True
@@ -336,7 +336,7 @@ class Nest(Record):
             if isinstance(sink, PropagateSink):
                 sink.bind()
             places += [sink.place(index)] + [None] * (sink.count - 1)
-        into = {a.name: place for a, place in zip(p.body.results, places) if place is not None and isinstance(a, Var)}
+        into = {a.name: place for a, place in zip(p.body.results, places) if place is not None and isinstance(a, g.Var)}
         low.within += 1
         values = low.block(p.body, (), into)
         low.within -= 1
@@ -366,18 +366,18 @@ class Nest(Record):
         code.place(on)
 
 
-def is_short(p: Partition, lanes: int) -> bool:
+def is_short(p: g.Partition, lanes: int) -> bool:
     """Whether a partition's rows are known to fill half of the lanes at most: then adding these up takes longer than it
     saves."""
     lower, upper = p.lower[-1], p.upper[-1]
-    return isinstance(lower, Const) and isinstance(upper, Const) and upper.value - lower.value <= lanes // 2
+    return isinstance(lower, g.Const) and isinstance(upper, g.Const) and upper.value - lower.value <= lanes // 2
 
 
-def _names_infinity(body: Block) -> bool:
+def _names_infinity(body: g.Block) -> bool:
     """Whether an infinite constant occurs in a body."""
-    operations = [s.rhs for s in statements(body) if isinstance(s, Let) and isinstance(s.rhs, Op)]
+    operations = [s.rhs for s in g.statements(body) if isinstance(s, g.Let) and isinstance(s.rhs, g.Op)]
     return any(
-        isinstance(a, Const) and isinstance(a.value, float) and math.isinf(a.value)
+        isinstance(a, g.Const) and isinstance(a.value, float) and math.isinf(a.value)
         for a in (*body.results, *(a for op in operations for a in op.args))
     )
 
@@ -388,11 +388,11 @@ def _is_plain(sink: Sink) -> bool:
         isinstance(sink, FoldSink)
         and not sink.stopped
         and is_straight(sink.operator.combine)
-        and not any(isinstance(v.type, ArrayType) for v in sink.operator.values)
+        and not any(isinstance(v.type, g.ArrayType) for v in sink.operator.values)
     )
 
 
-def write_inner(lowering: Writer, p: Partition, sinks: Sequence[Sink], outer: tuple[str, ...]) -> None:
+def write_inner(lowering: Writer, p: g.Partition, sinks: Sequence[Sink], outer: tuple[str, ...]) -> None:
     """Writes a partition's loops inside of those over its first axes, whose indices are `outer`, and bound: tiles of
     columns, which need the last axis only, too."""
     found, arrays = tiled(p, sinks), array_sinks(sinks)
@@ -404,11 +404,11 @@ def write_inner(lowering: Writer, p: Partition, sinks: Sequence[Sink], outer: tu
 
 def write_nest(
     lowering: Writer,
-    p: Partition,
+    p: g.Partition,
     sinks: Sequence[Sink],
     lower: str = "",
     upper: str = "",
-    earlier: Sequence[Partition] = (),
+    earlier: Sequence[g.Partition] = (),
 ) -> None:
     """Writes a partition's loops: in tiles where that pays. `earlier`: partitions whose indices are left out."""
     found, arrays = tiled(p, sinks), array_sinks(sinks)

@@ -10,7 +10,7 @@ from sacpy.jit.analysis.circuits import Circuit, Opening, Plan
 from sacpy.jit.analysis.projections import Shift
 from sacpy.jit.host.memory import BORROWED, Array, element_address, flat
 from sacpy.jit.host.writer import Writer
-from sacpy.jit.ir.graph import Block, Let, Stmt, Update, Var, View, WithLoop, extents_of
+from sacpy.jit.ir import graph as g
 from sacpy.nodes import replace
 
 
@@ -18,7 +18,7 @@ class Openings:
     """The circuits of a block, while it is written: before each statement what they need is there. `into`: the places
     of the block's arrays, to which those of parts are added; `done`: the statements that have been written ahead."""
 
-    def __init__(self, w: Writer, block: Block, plan: Plan, into: dict[str, Array]) -> None:
+    def __init__(self, w: Writer, block: g.Block, plan: Plan, into: dict[str, Array]) -> None:
         self.w, self.statements, self.plan, self.into = w, block.statements, plan, into
         self.done: set[int] = set()
         self.lent = frozenset[str]().union(*(o.lent for o in plan.openings.values()))
@@ -59,7 +59,7 @@ class Openings:
         elif whole.name in self.into:
             room = self.into[whole.name]
         else:
-            room = self.rooms[whole.name] = w.allocate(whole.base, w.wides(extents_of(whole)))
+            room = self.rooms[whole.name] = w.allocate(whole.base, w.wides(g.extents_of(whole)))
         for c in o.circuits:
             place = self.place(c, room)
             for name in c.names:
@@ -67,26 +67,26 @@ class Openings:
 
     def place(self, c: Circuit, room: Array) -> Array:
         """The memory of a part."""
-        w, extents = self.w, self.w.wides(extents_of(c.part))
+        w, extents = self.w, self.w.wides(g.extents_of(c.part))
         if c.source is not None:
             return Array(w.array_named(c.source.name).data, BORROWED, room.element, extents)
         first = w.wides(a.start if isinstance(a, Shift) else a for a in c.at)
         at = element_address(w.code, room, flat(w.code, first, room.extents))
         return Array(at, BORROWED, room.element, extents)
 
-    def statement(self, number: int, s: Stmt, dying: set[str]) -> None:
+    def statement(self, number: int, s: g.Stmt, dying: set[str]) -> None:
         """Runs a statement, with what has been made ahead left out."""
         o = self.plan.openings.get(number)
-        if o is None or not isinstance(s, Let):
-            if isinstance(s, Let) and isinstance(s.rhs, View) and s.targets[0].name in self.lent:
+        if o is None or not isinstance(s, g.Let):
+            if isinstance(s, g.Let) and isinstance(s.rhs, g.View) and s.targets[0].name in self.lent:
                 self.lend(s.targets[0], s.rhs)
             else:
                 self.w.statement(s, dying, self.into)
             return
-        if isinstance(s.rhs, Update):
+        if isinstance(s.rhs, g.Update):
             self.hand_on(s.targets[0], s.rhs.array, dying)
             return
-        assert isinstance(s.rhs, WithLoop)
+        assert isinstance(s.rhs, g.WithLoop)
         gone = {c.partition for c in o.circuits}
         left = tuple(p for k, p in enumerate(s.rhs.partitions) if k not in gone)
         (target,) = s.targets
@@ -96,14 +96,14 @@ class Openings:
         if room is not None:
             self.w.env[target.name] = replace(room, scope="", apart=())
 
-    def hand_on(self, target: Var, source: Var, dying: set[str]) -> None:
+    def hand_on(self, target: g.Var, source: g.Var, dying: set[str]) -> None:
         """An update whose value is in its place already, in an array that nobody else holds."""
         if target.name in self.into:
             self.w.env[target.name] = self.w.as_built(self.into[target.name])
         else:
             self.w.bind([target], [self.w.take(source, dying)])
 
-    def lend(self, target: Var, view: View) -> None:
+    def lend(self, target: g.Var, view: g.View) -> None:
         """A view that its array outlives: it holds no reference."""
         w, source = self.w, self.w.array_named(view.array.name)
         data = element_address(w.code, source, flat(w.code, w.wides(view.index), source.extents))

@@ -21,7 +21,7 @@ from sacpy.jit.host.folds import scalar_note
 from sacpy.jit.host.loops import count_loop
 from sacpy.jit.host.sinks import ArraySink, Sink
 from sacpy.jit.host.writer import Writer
-from sacpy.jit.ir.graph import Atom, Block, Const, Let, Load, Op, Partition, Stmt, Var
+from sacpy.jit.ir import graph as g
 from sacpy.nodes import Node
 
 MOST = 4  # indices of a round
@@ -33,12 +33,12 @@ class Residues(Node):
     and what is added to the index before it is divided; `rest`: the body without them."""
 
     divisor: int
-    quotients: tuple[tuple[Var, int], ...]
-    remainders: tuple[tuple[Var, int], ...]
-    rest: Block
+    quotients: tuple[tuple[g.Var, int], ...]
+    remainders: tuple[tuple[g.Var, int], ...]
+    rest: g.Block
 
 
-def residues(p: Partition, sinks: Sequence[Sink], sums: Sums) -> Residues | None:
+def residues(p: g.Partition, sinks: Sequence[Sink], sums: Sums) -> Residues | None:
     """How the indices of a partition's last axis are taken together, if that pays: where a quotient is an index.
     `sums`: the operations without overflow that variables are set to."""
     if (
@@ -48,12 +48,12 @@ def residues(p: Partition, sinks: Sequence[Sink], sums: Sums) -> Residues | None
     ):
         return None
     index = p.index[-1]
-    divided: list[tuple[str, Var, int, int]] = []
-    rest: list[Stmt] = []
+    divided: list[tuple[str, g.Var, int, int]] = []
+    rest: list[g.Stmt] = []
     for s in p.body.statements:
-        if not isinstance(s, Let) or not isinstance(s.rhs, Op | Load):
+        if not isinstance(s, g.Let) or not isinstance(s.rhs, g.Op | g.Load):
             return None
-        if isinstance(s.rhs, Op) and (found := _divided(s.rhs, index, sums)) is not None:
+        if isinstance(s.rhs, g.Op) and (found := _divided(s.rhs, index, sums)) is not None:
             divided.append((s.rhs.code, s.targets[0], *found))
         else:
             rest.append(s)
@@ -68,16 +68,16 @@ def residues(p: Partition, sinks: Sequence[Sink], sums: Sums) -> Residues | None
         divisor,
         quotients,
         tuple((v, offset) for code, v, offset, _ in divided if code != "div"),
-        Block(tuple(rest), p.body.results),
+        g.Block(tuple(rest), p.body.results),
     )
 
 
-def _divided(op: Op, index: Var, sums: Sums) -> tuple[int, int] | None:
+def _divided(op: g.Op, index: g.Var, sums: Sums) -> tuple[int, int] | None:
     """What is added to an index before an operation divides it, and by what."""
     if (
         op.code not in ("div", "mod", "aplmod")
         or op.args[0].base != "int"
-        or not isinstance(op.args[1], Const)
+        or not isinstance(op.args[1], g.Const)
         or not 2 <= op.args[1].value <= MOST
     ):
         return None
@@ -85,19 +85,20 @@ def _divided(op: Op, index: Var, sums: Sums) -> tuple[int, int] | None:
     return (offset, int(op.args[1].value)) if base == index and offset >= 0 else None
 
 
-def _are_indices(quotients: set[str], rest: Sequence[Stmt], sums: Sums) -> bool:
+def _are_indices(quotients: set[str], rest: Sequence[g.Stmt], sums: Sums) -> bool:
     """Whether something is loaded at a quotient, or at it plus a number."""
 
-    def counts(a: Atom) -> bool:
+    def counts(a: g.Atom) -> bool:
         base, _ = linear(a, sums)
-        return isinstance(base, Var) and (
+        return isinstance(base, g.Var) and (
             base.name in quotients
             or any(
-                isinstance(x, Var) and x.name in quotients for x in (sums[base.name].args if base.name in sums else ())
+                isinstance(x, g.Var) and x.name in quotients
+                for x in (sums[base.name].args if base.name in sums else ())
             )
         )
 
-    return any(isinstance(s, Let) and isinstance(s.rhs, Load) and any(map(counts, s.rhs.index)) for s in rest)
+    return any(isinstance(s, g.Let) and isinstance(s.rhs, g.Load) and any(map(counts, s.rhs.index)) for s in rest)
 
 
 def residue_loops(

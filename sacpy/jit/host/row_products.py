@@ -25,7 +25,7 @@ from sacpy.jit.host.memory import BORROWED, Array, element_address, flat
 from sacpy.jit.host.sinks import ArraySink
 from sacpy.jit.host.tiling import Tiling
 from sacpy.jit.host.writer import Writer
-from sacpy.jit.ir.graph import ArrayType, Block, Check, Genarray, Let, Load, Op, Partition, Stmt, Var, WithLoop
+from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import bound, free
 from sacpy.nodes import Node, replace
 
@@ -37,19 +37,19 @@ class RowProduct(Node):
     """`target` is set to `w`, whose partition, under the index of a row, is a contraction. `needed`: what stands in
     front of `w` that its terms need."""
 
-    target: Var
-    w: WithLoop
-    needed: tuple[Let, ...]
+    target: g.Var
+    w: g.WithLoop
+    needed: tuple[g.Let, ...]
     contraction: Contraction
 
 
-def row_products(p: Partition) -> tuple[RowProduct, ...]:
+def row_products(p: g.Partition) -> tuple[RowProduct, ...]:
     """The products among the statements of a partition's body, in front of any check."""
     if p.rank < 1 or p.step is not None:
         return ()
     found: list[RowProduct] = []
     for number, s in enumerate(p.body.statements):
-        if isinstance(s, Check):
+        if isinstance(s, g.Check):
             break
         product = _product(p, p.body.statements[:number], s)
         if product is not None:
@@ -57,46 +57,46 @@ def row_products(p: Partition) -> tuple[RowProduct, ...]:
     return tuple(found)
 
 
-def without(p: Partition, products: tuple[RowProduct, ...]) -> Partition:
+def without(p: g.Partition, products: tuple[RowProduct, ...]) -> g.Partition:
     """A partition whose body has the products from elsewhere."""
     made = {r.target for r in products}
-    kept = tuple(s for s in p.body.statements if isinstance(s, Check) or not made.intersection(s.targets))
-    return replace(p, body=Block(kept, p.body.results)) if products else p
+    kept = tuple(s for s in p.body.statements if isinstance(s, g.Check) or not made.intersection(s.targets))
+    return replace(p, body=g.Block(kept, p.body.results)) if products else p
 
 
-def _product(p: Partition, before: tuple[Stmt, ...], s: Let) -> RowProduct | None:
+def _product(p: g.Partition, before: tuple[g.Stmt, ...], s: g.Let) -> RowProduct | None:
     w = s.rhs
-    if not isinstance(w, WithLoop) or len(w.operators) != 1 or len(w.partitions) != 1 or not w.complete:
+    if not isinstance(w, g.WithLoop) or len(w.operators) != 1 or len(w.partitions) != 1 or not w.complete:
         return None
     operator, inner = w.operators[0], w.partitions[0]
-    if not isinstance(operator, Genarray) or operator.cell or inner.rank != 1 or inner.step is not None:
+    if not isinstance(operator, g.Genarray) or operator.cell or inner.rank != 1 or inner.step is not None:
         return None
     changing = bound(p.body) | names_of(p.index)
     if names_of((*inner.lower, *inner.upper, *(w.frame or ()))) & changing:
         return None
     needed = _needed(inner.body, before)
-    if free(inner.body).union(*(free(Block((x,))) for x in needed)) & bound(Block(before)) - {
+    if free(inner.body).union(*(free(g.Block((x,))) for x in needed)) & bound(g.Block(before)) - {
         t.name for x in needed for t in x.targets
     }:
         return None
-    merged = Partition(
+    merged = g.Partition(
         (*p.lower, *inner.lower),
         (*p.upper, *inner.upper),
         None,
         None,
         (*p.index, *inner.index),
-        Block((*needed, *inner.body.statements), inner.body.results),
+        g.Block((*needed, *inner.body.statements), inner.body.results),
     )
     c = contraction(merged)
     return RowProduct(s.targets[0], w, needed, c) if c is not None and c.packed else None
 
 
-def _needed(b: Block, before: tuple[Stmt, ...]) -> tuple[Let, ...]:
+def _needed(b: g.Block, before: tuple[g.Stmt, ...]) -> tuple[g.Let, ...]:
     """Operations and loads in front of a block that it needs."""
-    names, kept = free(b), list[Let]()
+    names, kept = free(b), list[g.Let]()
     for s in reversed(before):
-        if isinstance(s, Let) and isinstance(s.rhs, Op | Load) and s.targets[0].name in names:
-            names |= free(Block((s,)))
+        if isinstance(s, g.Let) and isinstance(s.rhs, g.Op | g.Load) and s.targets[0].name in names:
+            names |= free(g.Block((s,)))
             kept.append(s)
     return tuple(reversed(kept))
 
@@ -107,10 +107,10 @@ class RowBlock:
     def __init__(self, low: Writer, product: RowProduct, rows: str, apart: tuple[str, ...]) -> None:
         self.low, self.product, self.apart = low, product, apart
         type_ = product.target.type
-        assert isinstance(type_, ArrayType)
+        assert isinstance(type_, g.ArrayType)
         self.memory = low.allocate(type_.base, (rows, *low.wides(type_.extents)))
 
-    def fill(self, first: str, end: str, nest: Callable[[Partition, ArraySink], None]) -> None:
+    def fill(self, first: str, end: str, nest: Callable[[g.Partition, ArraySink], None]) -> None:
         """Computes the rows from `first` to before `end`, at the indices of the outer axes that are bound. `nest`
         writes the loops of a partition, where the rows are too few for tiles."""
         low, code, c = self.low, self.low.code, self.product.contraction

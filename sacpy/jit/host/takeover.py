@@ -14,41 +14,41 @@ recurse take nothing: where their stack ends, the call is made again on another 
 from __future__ import annotations
 
 from sacpy.jit.host.memory import Uses
-from sacpy.jit.ir.graph import ArrayType, Call, Check, Function, Let, Stmt, Unit, Var, blocks, is_nested
+from sacpy.jit.ir import graph as g
 
 MOST = 62  # parameters that a word has bits for
 
 
-def takes(unit: Unit, recursive: bool) -> tuple[int, ...]:
+def takes(unit: g.Unit, recursive: bool) -> tuple[int, ...]:
     """The parameters of the root that a caller may give away, by their positions. `recursive`: whether a function of
     the unit may call itself."""
-    arrays = [k for k, p in enumerate(unit.root.params[:MOST]) if isinstance(p.type, ArrayType)]
+    arrays = [k for k, p in enumerate(unit.root.params[:MOST]) if isinstance(p.type, g.ArrayType)]
     if recursive or not arrays:
         return ()
     failing = _Failing({f.name: f for f in unit.functions})
     body, uses = unit.root.body, Uses()
     last = max((n for n, s in enumerate(body.statements) if failing.statement(s)), default=-1)
-    late = {a.name for a in body.results if isinstance(a, Var)}.union(*map(uses.of, body.statements[last + 1 :]))
+    late = {a.name for a in body.results if isinstance(a, g.Var)}.union(*map(uses.of, body.statements[last + 1 :]))
     return tuple(k for k in arrays if unit.root.params[k].name in late)
 
 
 class _Failing:
     """Whether code contains a check."""
 
-    def __init__(self, functions: dict[str, Function]) -> None:
+    def __init__(self, functions: dict[str, g.Function]) -> None:
         self._functions = functions
         self._known: dict[str, bool] = {}
 
-    def statement(self, s: Stmt) -> bool:
+    def statement(self, s: g.Stmt) -> bool:
         """Whether a statement may fail."""
-        if isinstance(s, Check):
+        if isinstance(s, g.Check):
             return True
-        if isinstance(s.rhs, Call):
+        if isinstance(s.rhs, g.Call):
             return self._function(s.rhs.function)
         return (
-            isinstance(s, Let)
-            and is_nested(s.rhs)
-            and any(self.statement(inner) for b in blocks(s.rhs) for inner in b.statements)
+            isinstance(s, g.Let)
+            and g.is_nested(s.rhs)
+            and any(self.statement(inner) for b in g.blocks(s.rhs) for inner in b.statements)
         )
 
     def _function(self, name: str) -> bool:

@@ -19,7 +19,7 @@ from sacpy.jit.host.loops import count_loop
 from sacpy.jit.host.memory import Array, Scalar, element_address, flat, release
 from sacpy.jit.host.sinks import ArraySink, Sink
 from sacpy.jit.host.writer import Writer
-from sacpy.jit.ir.graph import Atom, Block, Const, Let, Load, Op, Partition, Var
+from sacpy.jit.ir import graph as g
 from sacpy.jit.llvm.legal import LLVM_TYPES, constant, size_of
 from sacpy.jit.llvm.processor import register_sizes
 
@@ -53,9 +53,9 @@ class Tiling:
         from sacpy.jit.host.vectors import Vectors  # most programs have no tiles
 
         self.registers = Vectors(self.code, c.base, self.lanes, lowering.unit.style.flags)
-        loads = [s for s in c.inner.body.statements if isinstance(s, Let) and isinstance(s.rhs, Load)]
+        loads = [s for s in c.inner.body.statements if isinstance(s, g.Let) and isinstance(s.rhs, g.Load)]
         self.packs = (
-            [s for s in loads if isinstance(s.rhs, Load) and c.j in s.rhs.index and c.p.index[-2] not in s.rhs.index]
+            [s for s in loads if isinstance(s.rhs, g.Load) and c.j in s.rhs.index and c.p.index[-2] not in s.rhs.index]
             if c.packed
             else []
         )
@@ -108,7 +108,7 @@ class Tiling:
     def outer(self, index: tuple[str, ...]) -> None:
         k, p = len(index), self.c.p
         if not self.c.packed and k == p.rank - 1:
-            self.low.block(Block(self.c.rows, ()))
+            self.low.block(g.Block(self.c.rows, ()))
             self.columns(index, "", "")
             return
         lower, upper = self.bounds(k)
@@ -127,7 +127,7 @@ class Tiling:
         lower, upper = self.first if k == 0 else ("", "")
         return lower or self.low.wide(self.c.p.lower[k]), upper or self.low.wide(self.c.p.upper[k])
 
-    def bind(self, v: Var, i: str) -> None:
+    def bind(self, v: g.Var, i: str) -> None:
         self.low.env[v.name] = Scalar(self.code.op(f"trunc i64 {i} to i32"), "int", i)
 
     def columns(self, outer: tuple[str, ...], first: str, last: str) -> None:
@@ -169,7 +169,7 @@ class Tiling:
     @property
     def all_packed(self) -> bool:
         """Whether all that depends on j is read from panels."""
-        loads = [s.rhs for s in self.c.inner.body.statements if isinstance(s, Let) and isinstance(s.rhs, Load)]
+        loads = [s.rhs for s in self.c.inner.body.statements if isinstance(s, g.Let) and isinstance(s.rhs, g.Load)]
         return len(self.packs) == sum(self.c.j in load.index for load in loads)
 
     def down(self, first: str, last: str, tile: Callable[[str, int], None]) -> None:
@@ -192,9 +192,9 @@ class Tiling:
         lower, upper = low.wide(c.inner.lower[0]), low.wide(c.inner.upper[0])
         for s in self.packs:
             panel, rhs = self.panels[s.targets[0].name], s.rhs
-            assert isinstance(rhs, Load)
+            assert isinstance(rhs, g.Load)
 
-            def copy(k: str, column: str, rhs: Load = rhs, panel: Array = panel) -> None:
+            def copy(k: str, column: str, rhs: g.Load = rhs, panel: Array = panel) -> None:
                 self.bind(c.k, k)
                 self.bind(c.j, code.sum(j, column))
                 row = code.product(code.difference(k, lower), str(width))
@@ -247,7 +247,7 @@ class Tiling:
                 for v in range(vectors):
                     self.at_column = v * self.lanes
                     for step, tile, term in zip(c.steps, sums, self.terms(at_i[r], at_j[v], masks[v])):
-                        assert isinstance(step.value, Var)
+                        assert isinstance(step.value, g.Var)
                         found = {step.old.name: code.load(self.registers.vector, tile[r][v]), step.value.name: term}
                         for s in step.lets:
                             found[s.targets[0].name] = self.operation(s.rhs, found)
@@ -268,7 +268,7 @@ class Tiling:
                         sink.result.note(code),
                     )
 
-    def cells_of(self, load: Load, i: str, j: str, mask: str) -> str:
+    def cells_of(self, load: g.Load, i: str, j: str, mask: str) -> str:
         """The elements that a load gives for row i and the vector of columns at j."""
         if i:
             self.bind(self.c.p.index[-2], i)
@@ -320,9 +320,11 @@ class Tiling:
             index = self.place(outer, row, column)
             places = [sink.place(index) for sink in self.sinks]
             into = {
-                a.name: place for a, place in zip(c.p.body.results, places) if place is not None and isinstance(a, Var)
+                a.name: place
+                for a, place in zip(c.p.body.results, places)
+                if place is not None and isinstance(a, g.Var)
             }
-            values = low.block(Block(c.cells, c.p.body.results), (), into)
+            values = low.block(g.Block(c.cells, c.p.body.results), (), into)
             for sink, value, place in zip(self.sinks, values, places):
                 sink.put(index, [low.built(value, place) if place is not None and isinstance(value, Array) else value])
 
@@ -336,7 +338,7 @@ class Tiling:
         self.bind(self.c.j, j)
         found: dict[str, str] = {}
         for s in self.c.inner.body.statements:
-            assert isinstance(s, Let)
+            assert isinstance(s, g.Let)
             if s.targets[0].name not in self.c.vectors:
                 self.low.statement(s, set(), {})
                 continue
@@ -345,7 +347,7 @@ class Tiling:
                 self.packed(panel)
                 if panel
                 else self.load(s.rhs, mask)
-                if isinstance(s.rhs, Load)
+                if isinstance(s.rhs, g.Load)
                 else self.operation(s.rhs, found)
             )
         return [self.operand(a, found) for a in self.c.inner.body.results]
@@ -356,13 +358,13 @@ class Tiling:
         at = self.code.sum(self.code.product(k, str(self.width)), str(self.at_column))
         return self.registers.load(element_address(self.code, panel, at), "", "")
 
-    def load(self, rhs: Load, mask: str) -> str:
+    def load(self, rhs: g.Load, mask: str) -> str:
         array = self.low.array(rhs.array)
         if names_of(rhs.index[-1:]) & self.c.along:
             return self.registers.load(self.address(array, rhs.index), mask, array.note(self.code))
         return self.splat(self.low.load(array, self.low.wides(rhs.index)))
 
-    def address(self, array: Array, index: Sequence[Atom]) -> str:
+    def address(self, array: Array, index: Sequence[g.Atom]) -> str:
         return element_address(self.code, array, flat(self.code, self.low.wides(index), array.extents))
 
     def splat(self, text: str) -> str:
@@ -371,17 +373,17 @@ class Tiling:
 
     def operation(self, rhs: object, found: Mapping[str, str]) -> str:
         """An operation on vectors that were found, and on scalars."""
-        assert isinstance(rhs, Op)
+        assert isinstance(rhs, g.Op)
         fuses = not self.low.facts.is_difference_of_products(rhs)
         return self.registers.operation(rhs, [self.operand(a, found) for a in rhs.args], fuses)
 
-    def operand(self, a: Atom, found: Mapping[str, str]) -> str:
-        if isinstance(a, Const):
+    def operand(self, a: g.Atom, found: Mapping[str, str]) -> str:
+        if isinstance(a, g.Const):
             return self.splat(constant(a.base, a.value))
         return found[a.name] if a.name in found else self.splat(self.low.text(a))
 
 
-def tiled(p: Partition, sinks: Sequence[Sink]) -> Contraction | None:
+def tiled(p: g.Partition, sinks: Sequence[Sink]) -> Contraction | None:
     """The contraction to be tiled, if a partition is one and its values go to arrays."""
     if array_sinks(sinks) is None:
         return None

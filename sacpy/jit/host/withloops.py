@@ -20,18 +20,7 @@ from sacpy.jit.host.parallel import can_spread, spread
 from sacpy.jit.host.rows import grouped, write_rows
 from sacpy.jit.host.sinks import ArraySink, FoldSink, PropagateSink, Sink
 from sacpy.jit.host.writer import Slots, Writer
-from sacpy.jit.ir.graph import (
-    ArrayType,
-    Const,
-    Fold,
-    Genarray,
-    Modarray,
-    Operator,
-    Partition,
-    Propagate,
-    Var,
-    WithLoop,
-)
+from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import free
 from sacpy.nodes import replace
 
@@ -42,7 +31,7 @@ if TYPE_CHECKING:
 class WithLoops:
     """Writes one with-loop. `dying`, `into`: as for any statement."""
 
-    def __init__(self, lowering: Writer, w: WithLoop, dying: set[str], into: dict[str, Array]) -> None:
+    def __init__(self, lowering: Writer, w: g.WithLoop, dying: set[str], into: dict[str, Array]) -> None:
         self.low, self.w, self.dying, self.into = lowering, w, dying, into
         self.in_place: set[str] = set()  # arrays whose memory becomes that of a result
         self.kept: list[Array] = []  # those that are held until the loop is done
@@ -50,7 +39,7 @@ class WithLoops:
         self.used = lowering.unit.uses.of_rhs(w)
         self.repeatable = not lowering.in_order and all(map(_is_repeatable, w.operators))  # the loop may run twice
 
-    def run(self, targets: Sequence[Var]) -> None:
+    def run(self, targets: Sequence[g.Var]) -> None:
         """Computes the results and binds them."""
         env = self.low.env
         before = {name: replace(v) for name in sorted(self.used) if isinstance(v := env.get(name), Array)}
@@ -69,31 +58,31 @@ class WithLoops:
 
     # ---- arrays
 
-    def start_arrays(self, targets: Sequence[Var]) -> dict[int, Array]:
+    def start_arrays(self, targets: Sequence[g.Var]) -> dict[int, Array]:
         """The memory of genarrays and modarrays, filled where no partition will write."""
         arrays: dict[int, Array] = {}
         at = 0
         for k, o in enumerate(self.w.operators):
-            if isinstance(o, Genarray):
+            if isinstance(o, g.Genarray):
                 arrays[k] = self.genarray(o, self.into.get(targets[at].name))
-            elif isinstance(o, Modarray):
+            elif isinstance(o, g.Modarray):
                 arrays[k] = self.modarray(o, self.into.get(targets[at].name))
             at += operator_count(o)
         self.separate(arrays)
         return arrays
 
-    def genarray(self, o: Genarray, place: Array | None) -> Array:
+    def genarray(self, o: g.Genarray, place: Array | None) -> Array:
         assert self.w.frame is not None
         low = self.low
         if place is None:
             extents = low.wides((*self.w.frame, *o.cell))
-            type_ = ArrayType(o.base, (*self.w.frame, *o.cell))
+            type_ = g.ArrayType(o.base, (*self.w.frame, *o.cell))
             place = self.reused(type_, extents) or self.grown() or low.allocate(o.base, extents)
         if not self.w.complete:
             Filling(low, self.w, place).default(o.default)
         return place
 
-    def reused(self, type_: ArrayType, extents: tuple[str, ...]) -> Array | None:
+    def reused(self, type_: g.ArrayType, extents: tuple[str, ...]) -> Array | None:
         """The memory of the first of the arrays of the same type that die here, may be overwritten as the bodies go,
         and are held by nobody else when the code runs; new memory if there is none then. None if there cannot be."""
         if not self.w.complete or self.may_repeat():
@@ -105,7 +94,7 @@ class WithLoops:
                 isinstance(value, Array)
                 and not value.borrowed
                 and (value.element, value.extents) == (type_.base, extents)
-                and self.may_share(Var(name, type_)) == frozenset()
+                and self.may_share(g.Var(name, type_)) == frozenset()
             ):
                 found[name] = value
                 if value.unique:
@@ -130,7 +119,7 @@ class WithLoops:
         self.kept += growth.moved
         return growth.place
 
-    def modarray(self, o: Modarray, place: Array | None) -> Array:
+    def modarray(self, o: g.Modarray, place: Array | None) -> Array:
         low = self.low
         source = low.array(o.array)
         needed = self.may_share(o.array) if place is None and o.array.name in self.dying else None
@@ -180,7 +169,7 @@ class WithLoops:
             return code.op(f"icmp eq i64 {code.op(f'srem i64 {total}, {test.modulus}')}, 0")
         return code.op(f"icmp sge i64 {total}, 0")
 
-    def may_share(self, array: Var) -> Conditions | None:
+    def may_share(self, array: g.Var) -> Conditions | None:
         """What must hold so that results may take the memory of an array; None if nothing is known to be enough."""
         from sacpy.jit.analysis.depends import may_share, tested
 
@@ -216,7 +205,7 @@ class WithLoops:
 
     def partitions(
         self,
-        partitions: Sequence[Partition],
+        partitions: Sequence[g.Partition],
         arrays: dict[int, Array],
         states: dict[int, FoldSink | PropagateSink],
         *,
@@ -227,17 +216,17 @@ class WithLoops:
         checks in them may fail."""
         low, only_arrays = self.low, len(arrays) == len(self.w.operators)
         for k, o in enumerate(self.w.operators):
-            if isinstance(o, Fold):
+            if isinstance(o, g.Fold):
                 fold = states[k] = FoldSink(low, o, Slots(low, o.accumulators), in_order=not self.repeatable)
                 fold.start()
-            elif isinstance(o, Propagate):
+            elif isinstance(o, g.Propagate):
                 states[k] = PropagateSink(low, o, Slots(low, o.params))
                 states[k].slots.set([low.take(a, set()) for a in o.initial])
         if only_arrays and self.w.disjoint:
             kept = [[p] for p in partitions if id(p) in self.stay]
             partitions = [p for p in partitions if id(p) not in self.stay]
             # rows: blocks of them are dealt out
-            few = all(map(is_cut, partitions)) and all(isinstance(p.upper[0], Const) for p in partitions)
+            few = all(map(is_cut, partitions)) and all(isinstance(p.upper[0], g.Const) for p in partitions)
             for group in (*kept, *([[p] for p in partitions] if few else grouped(partitions))):
                 self.rows(group, [ArraySink(low, arrays[k], group[0].rank) for k in range(len(self.w.operators))])
             return
@@ -258,7 +247,7 @@ class WithLoops:
             for k, total in totals.items():
                 self.join(states[k], total)
 
-    def rows(self, group: Sequence[Partition], sinks: Sequence[ArraySink]) -> None:
+    def rows(self, group: Sequence[g.Partition], sinks: Sequence[ArraySink]) -> None:
         """Runs disjoint partitions that cover the same rows, unless they are there."""
         stays, code = self.stay.get(id(group[0])), self.low.code
         if stays is not None:
@@ -271,7 +260,7 @@ class WithLoops:
             return
         self.written(group, sinks)
 
-    def written(self, group: Sequence[Partition], sinks: Sequence[ArraySink]) -> None:
+    def written(self, group: Sequence[g.Partition], sinks: Sequence[ArraySink]) -> None:
         """The loops of disjoint partitions that cover the same rows."""
         if any(can_spread(self.low, p, sinks) for p in group):
             spread(self.low, group, sinks)
@@ -282,10 +271,10 @@ class WithLoops:
 
     def may_repeat(self) -> bool:
         """Whether the loop might run a second time, so that what it reads must stay."""
-        found = [recognised(o) for o in self.w.operators if isinstance(o, Fold)] if self.repeatable else []
+        found = [recognised(o) for o in self.w.operators if isinstance(o, g.Fold)] if self.repeatable else []
         return any(f is not None and f.extremes for f in found)
 
-    def decide(self, p: Partition, sinks: Sequence[Sink], skipped: Sequence[Partition]) -> None:
+    def decide(self, p: g.Partition, sinks: Sequence[Sink], skipped: Sequence[g.Partition]) -> None:
         """Runs a partition once more, in order, if the order matters to an extreme of reals that it gives."""
         low, code, folds = (
             self.low,
@@ -334,7 +323,7 @@ class WithLoops:
     # ---- results
 
     def finish(
-        self, targets: Sequence[Var], arrays: dict[int, Array], states: dict[int, FoldSink | PropagateSink]
+        self, targets: Sequence[g.Var], arrays: dict[int, Array], states: dict[int, FoldSink | PropagateSink]
     ) -> None:
         at = 0
         for k, o in enumerate(self.w.operators):
@@ -350,14 +339,14 @@ class WithLoops:
                 states[k].slots.get(mine)
 
 
-def _is_repeatable(o: Operator) -> bool:
+def _is_repeatable(o: g.Operator) -> bool:
     """Whether an operator's part of a loop can be run twice: nothing but scalars is carried from index to index,
     through all of them."""
-    return not isinstance(o, Propagate) and not (
-        isinstance(o, Fold) and (o.stop is not None or any(isinstance(v.type, ArrayType) for v in o.accumulators))
+    return not isinstance(o, g.Propagate) and not (
+        isinstance(o, g.Fold) and (o.stop is not None or any(isinstance(v.type, g.ArrayType) for v in o.accumulators))
     )
 
 
-def operator_count(o: Operator) -> int:
+def operator_count(o: g.Operator) -> int:
     """How many values an operator takes and gives."""
-    return len(o.neutrals) if isinstance(o, Fold) else len(o.params) if isinstance(o, Propagate) else 1
+    return len(o.neutrals) if isinstance(o, g.Fold) else len(o.params) if isinstance(o, g.Propagate) else 1

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from sacpy.jit.analysis.straight import cells, is_straight
 from sacpy.jit.host.writer import Writer
-from sacpy.jit.ir.graph import Atom, Block, Call, Check, Const, For, If, Load, Loop, Op, Stmt, Update, WithLoop
+from sacpy.jit.ir import graph as g
 from sacpy.jit.llvm.legal import constant
 from sacpy.jit.llvm.maths import MATHS
 
@@ -21,7 +21,7 @@ VECTORISED = 0.25
 _WEIGHTS = {"div": 4.0, "mod": 8.0, "aplmod": 8.0, "sqrt": 4.0} | dict.fromkeys(MATHS, 16.0)
 
 
-def weight(op: Op) -> float:
+def weight(op: g.Op) -> float:
     """The work of an operation."""
     return _WEIGHTS.get(op.code, 1.0)
 
@@ -36,37 +36,37 @@ class Cost:
     def __init__(self, lowering: Writer) -> None:
         self.low = lowering
 
-    def block(self, block: Block) -> Work:
+    def block(self, block: g.Block) -> Work:
         """One run of a block, at least 1."""
         total: Work = 1.0
         for s in block.statements:
             total = self.plus(total, self.statement(s))
         return total
 
-    def statement(self, s: Stmt) -> Work:
+    def statement(self, s: g.Stmt) -> Work:
         """One statement."""
-        if isinstance(s, Check):
+        if isinstance(s, g.Check):
             return 1.0
         match s.rhs:
-            case Op() as op:
+            case g.Op() as op:
                 return weight(op)
-            case Load() | Update():
+            case g.Load() | g.Update():
                 return 1.0
-            case If(then=then, otherwise=otherwise):
+            case g.If(then=then, otherwise=otherwise):
                 return self.plus(self.block(then), self.block(otherwise))
-            case Loop(body=body):
+            case g.Loop(body=body):
                 return self.times(GUESS, self.block(body))
-            case For(lower=lower, upper=upper, step=step, body=body):
+            case g.For(lower=lower, upper=upper, step=step, body=body):
                 ends = (lower, upper) if step > 0 else (upper, lower)
                 return self.times(self.range(*ends, abs(step)), self.block(body))
-            case Call():
+            case g.Call():
                 return CALL
-            case WithLoop() as w:
+            case g.WithLoop() as w:
                 return self.with_loop(w)
             case _:
                 return 1.0
 
-    def with_loop(self, w: WithLoop) -> Work:
+    def with_loop(self, w: g.WithLoop) -> Work:
         total: Work = 1.0
         for p in w.partitions:
             inner = self.body(p.body)
@@ -75,16 +75,16 @@ class Cost:
             total = self.plus(total, inner)
         return total
 
-    def body(self, block: Block) -> Work:
+    def body(self, block: g.Block) -> Work:
         """One run of the body of a loop: less where LLVM makes vectors of it."""
         once = self.block(block)
         return self.times(once, VECTORISED) if is_straight(block, cells(block)) else once
 
-    def range(self, lower: Atom, upper: Atom, step: int) -> Work:
+    def range(self, lower: g.Atom, upper: g.Atom, step: int) -> Work:
         """How often a loop runs."""
-        if not all(isinstance(a, Const) or a.name in self.low.env for a in (lower, upper)):
+        if not all(isinstance(a, g.Const) or a.name in self.low.env for a in (lower, upper)):
             return GUESS
-        if isinstance(lower, Const) and isinstance(upper, Const):
+        if isinstance(lower, g.Const) and isinstance(upper, g.Const):
             return max(0.0, (upper.value - lower.value) / step)
         count = self.count(self.low.code.difference(self.low.wide(upper), self.low.wide(lower)))
         return count if step == 1 else self.times(count, 1.0 / step)

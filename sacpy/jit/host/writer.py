@@ -29,7 +29,7 @@ from sacpy.jit.host.memory import (
     release,
     retain,
 )
-from sacpy.jit.ir.graph import TOO_LARGE, ArrayType, Atom, Block, Check, Const, Function, Op, Stmt, Var, statements
+from sacpy.jit.ir import graph as g
 from sacpy.jit.llvm.legal import LLVM_TYPES, Code, Module, constant, memory_type
 from sacpy.jit.llvm.scalars import Style
 from sacpy.jit.options import Options
@@ -43,7 +43,7 @@ class Inside(Record):
     """The function that is being written. `taken`: which of its parameters it may take over, if it is the root of a
     unit; `outside`: what is known of it (`analysis/circuits`), once somebody has asked."""
 
-    function: Function
+    function: g.Function
     taken: tuple[int, ...] | None = None
     outside: Any = None
 
@@ -53,7 +53,7 @@ class UnitContext(Record):
 
     module: Module
     options: Options
-    functions: dict[str, Function]
+    functions: dict[str, g.Function]
     recursive: frozenset[str]
     sites: dict[int, int] = field(default_factory=dict)
     uses: Uses = field(default_factory=Uses)
@@ -63,25 +63,25 @@ class UnitContext(Record):
     def style(self) -> Style:
         return Style(self.options.strict_fp)
 
-    def site(self, check: Check) -> int:
+    def site(self, check: g.Check) -> int:
         """The number of a check, from 1; those of extents are above `layout.EXTENTS`."""
         number = self.sites.setdefault(id(check), len(self.sites) + 1)
-        return layout.EXTENTS + number if check.what == TOO_LARGE else number
+        return layout.EXTENTS + number if check.what == g.TOO_LARGE else number
 
-    def site_of_loop(self, body: Block) -> int:
+    def site_of_loop(self, body: g.Block) -> int:
         """The number of the first check in a body; 0 if there is none."""
-        return next((self.site(s) for s in statements(body) if isinstance(s, Check)), 0)
+        return next((self.site(s) for s in g.statements(body) if isinstance(s, g.Check)), 0)
 
 
-def types_of(variables: Iterable[Var | Atom]) -> list[str]:
+def types_of(variables: Iterable[g.Var | g.Atom]) -> list[str]:
     """The LLVM types in which variables are passed: two for an array."""
     found: list[str] = []
     for v in variables:
-        found += ["ptr", "ptr"] if isinstance(v.type, ArrayType) else [LLVM_TYPES[v.base]]
+        found += ["ptr", "ptr"] if isinstance(v.type, g.ArrayType) else [LLVM_TYPES[v.base]]
     return found
 
 
-def result_type(results: Sequence[Atom]) -> str:
+def result_type(results: Sequence[g.Atom]) -> str:
     """What a function returns: the status, then its results."""
     return "{" + ", ".join(["i32", *types_of(results)]) + "}"
 
@@ -92,7 +92,7 @@ def text_of(value: Value) -> str:
     return value.text
 
 
-def function_name(function: Function) -> str:
+def function_name(function: g.Function) -> str:
     """The name of a function of the unit in its module."""
     return '@"f.' + function.name.replace("\\", "\\5C").replace('"', "\\22") + '"'
 
@@ -100,7 +100,7 @@ def function_name(function: Function) -> str:
 class Slots:
     """Memory for values that several paths set."""
 
-    def __init__(self, writer: Writer, variables: Sequence[Var]) -> None:
+    def __init__(self, writer: Writer, variables: Sequence[g.Var]) -> None:
         self.writer, self.variables = writer, variables
         self.slots = [writer.code.slot(t) for t in types_of(variables)]
         self.unique = True
@@ -116,11 +116,11 @@ class Slots:
             else:
                 code.store(LLVM_TYPES[value.base], value.text, next(slots))
 
-    def get(self, variables: Sequence[Var], unique: frozenset[str] = frozenset()) -> None:
+    def get(self, variables: Sequence[g.Var], unique: frozenset[str] = frozenset()) -> None:
         """Binds variables (as many, of the same types) to what is stored. `unique`: which of them are known to be."""
         code, slots = self.writer.code, iter(self.slots)
         for v in variables:
-            if isinstance(v.type, ArrayType):
+            if isinstance(v.type, g.ArrayType):
                 data, header = code.load("ptr", next(slots)), code.load("ptr", next(slots))
                 self.writer.bind_array(v, data, header, unique=v.name in unique)
             else:
@@ -153,15 +153,15 @@ class Writer(ABC):
         """What writes another function of the same unit, which knows the same numbers."""
 
     @abstractmethod
-    def block(self, block: Block, owned: Iterable[str] = (), into: dict[str, Array] | None = None) -> list[Value]:
+    def block(self, block: g.Block, owned: Iterable[str] = (), into: dict[str, Array] | None = None) -> list[Value]:
         """Runs a block's statements; gives its results with references of their own."""
 
     @abstractmethod
-    def operation(self, target: Var, op: Op) -> None:
+    def operation(self, target: g.Var, op: g.Op) -> None:
         """A scalar operation; in 64 bits as well where it computes an index without wrapping."""
 
     @abstractmethod
-    def statement(self, s: Stmt, dying: set[str], into: dict[str, Array]) -> None:
+    def statement(self, s: g.Stmt, dying: set[str], into: dict[str, Array]) -> None:
         """Runs a statement."""
 
     @abstractmethod
@@ -170,21 +170,21 @@ class Writer(ABC):
 
     # ---- variables
 
-    def bind_scalar(self, v: Var, text: str, wide: str | None = None) -> None:
+    def bind_scalar(self, v: g.Var, text: str, wide: str | None = None) -> None:
         """Sets a scalar variable. An int that is used as an index gets a 64-bit version."""
         if wide is None and v.name in self.facts.indices:
             wide = self.code.op(f"sext i32 {text} to i64")
         self.env[v.name] = Scalar(text, v.base, wide)
 
-    def bind_array(self, v: Var, data: str, header: str, like: Array | None = None, *, unique: bool = False) -> Array:
+    def bind_array(self, v: g.Var, data: str, header: str, like: Array | None = None, *, unique: bool = False) -> Array:
         """Sets an array variable. What is known of the sharing of its memory is as for `like`."""
-        assert isinstance(v.type, ArrayType)
+        assert isinstance(v.type, g.ArrayType)
         scope, apart = (like.scope, like.apart) if like else ("", ())
         array = Array(data, header, v.base, tuple(map(self.wide, v.type.extents)), unique, scope, apart)
         self.env[v.name] = array
         return array
 
-    def bind(self, targets: Sequence[Var], values: Sequence[Value]) -> None:
+    def bind(self, targets: Sequence[g.Var], values: Sequence[Value]) -> None:
         """Sets variables to values whose references they take over."""
         for target, value in zip(targets, values, strict=True):
             if isinstance(value, Array):
@@ -192,17 +192,17 @@ class Writer(ABC):
             else:
                 self.bind_scalar(target, value.text, value.wide)
 
-    def text(self, a: Atom) -> str:
+    def text(self, a: g.Atom) -> str:
         """A scalar's text."""
-        if isinstance(a, Const):
+        if isinstance(a, g.Const):
             return constant(a.base, a.value)
         value = self.env[a.name]
         assert isinstance(value, Scalar), a
         return value.text
 
-    def wide(self, a: Atom) -> str:
+    def wide(self, a: g.Atom) -> str:
         """An int as 64 bits."""
-        if isinstance(a, Const):
+        if isinstance(a, g.Const):
             return str(int(a.value))
         value = self.env[a.name]
         assert isinstance(value, Scalar), a
@@ -210,12 +210,12 @@ class Writer(ABC):
             return self.code.op(f"sext i32 {value.text} to i64")
         return value.wide
 
-    def wides(self, many: Iterable[Atom]) -> tuple[str, ...]:
+    def wides(self, many: Iterable[g.Atom]) -> tuple[str, ...]:
         return tuple(map(self.wide, many))
 
-    def array(self, a: Atom) -> Array:
+    def array(self, a: g.Atom) -> Array:
         """An array, not taken: its reference stays where it is."""
-        assert isinstance(a, Var)
+        assert isinstance(a, g.Var)
         value = self.env[a.name]
         assert isinstance(value, Array), a
         return value
@@ -226,25 +226,25 @@ class Writer(ABC):
         assert isinstance(value, Array)
         return value
 
-    def take(self, a: Atom, dying: set[str]) -> Value:
+    def take(self, a: g.Atom, dying: set[str]) -> Value:
         """A value with a reference of its own: an array's last use hands it on."""
-        if not isinstance(a.type, ArrayType):
-            return Scalar(self.text(a), a.base, self.env[a.name].wide if isinstance(a, Var) else None)  # type: ignore[union-attr]
+        if not isinstance(a.type, g.ArrayType):
+            return Scalar(self.text(a), a.base, self.env[a.name].wide if isinstance(a, g.Var) else None)  # type: ignore[union-attr]
         array = self.array(a)
-        assert isinstance(a, Var)
+        assert isinstance(a, g.Var)
         if a.name in dying:
             dying.discard(a.name)
         else:
             retain(self.code, array)
         return replace(array)
 
-    def take_each(self, atoms: Sequence[Atom], dying: set[str]) -> list[Value]:
+    def take_each(self, atoms: Sequence[g.Atom], dying: set[str]) -> list[Value]:
         """Values with references of their own. An array that is among them several times is held by others, though it
         was nobody else's when it was taken first."""
         values = [self.take(a, dying) for a in atoms]
-        count = Counter(a.name for a in atoms if isinstance(a, Var))
+        count = Counter(a.name for a in atoms if isinstance(a, g.Var))
         for a, value in zip(atoms, values):
-            if isinstance(a, Var) and isinstance(value, Array) and count[a.name] > 1:
+            if isinstance(a, g.Var) and isinstance(value, Array) and count[a.name] > 1:
                 value.unique = False
         return values
 

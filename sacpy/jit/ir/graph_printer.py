@@ -8,78 +8,50 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sacpy.jit.ir.graph import (
-    ArrayType,
-    Atom,
-    Block,
-    Call,
-    Check,
-    Cons,
-    Fold,
-    For,
-    Function,
-    Genarray,
-    If,
-    Let,
-    Load,
-    Loop,
-    Modarray,
-    Op,
-    Operator,
-    Partition,
-    Propagate,
-    Reshape,
-    Rhs,
-    Type,
-    Unit,
-    Update,
-    Var,
-    View,
-    WithLoop,
-)
+from sacpy.jit.ir import graph as g
 
 INDENT = "    "
 
 
-def print_unit(unit: Unit) -> str:
+def print_unit(unit: g.Unit) -> str:
     """All functions, the root first."""
     return "\n".join(map(print_function, unit.functions))
 
 
-def print_function(f: Function) -> str:
+def print_function(f: g.Function) -> str:
     """One function."""
     head = f"function {f.name}({', '.join(map(_typed, f.params))})"
     return "\n".join([head, *_indent(_block(f.body, "return"))]) + "\n"
 
 
-def print_block(block: Block) -> str:
+def print_block(block: g.Block) -> str:
     """One block."""
     return "\n".join(_block(block, "give")) + "\n"
 
 
-def type_text(type_: Type) -> str:
+def type_text(type_: g.Type) -> str:
     """`double`, `double[n,3]`."""
-    return f"{type_.base}[{','.join(map(atom_text, type_.extents))}]" if isinstance(type_, ArrayType) else type_.base
+    return f"{type_.base}[{','.join(map(atom_text, type_.extents))}]" if isinstance(type_, g.ArrayType) else type_.base
 
 
-def atom_text(a: Atom) -> str:
+def atom_text(a: g.Atom) -> str:
     """A name, or a constant: `3`, `2.5`, `true`, `1.0:float`."""
-    if isinstance(a, Var):
+    if isinstance(a, g.Var):
         return a.name
     if a.base == "bool":
         return "true" if a.value else "false"
     return str(a.value) if a.base in ("int", "double") else f"{a.value}:{a.base}"
 
 
-def _atoms(many: Iterable[Atom]) -> str:
+def _atoms(many: Iterable[g.Atom]) -> str:
     return ", ".join(map(atom_text, many))
 
 
-def _vector(many: Iterable[Atom]) -> str:
+def _vector(many: Iterable[g.Atom]) -> str:
     return f"[{','.join(map(atom_text, many))}]"
 
 
-def _typed(v: Var) -> str:
+def _typed(v: g.Var) -> str:
     return f"{type_text(v.type)} {v.name}"
 
 
@@ -87,50 +59,50 @@ def _indent(lines: Iterable[str]) -> list[str]:
     return [INDENT + line for line in lines]
 
 
-def _block(block: Block, word: str) -> list[str]:
+def _block(block: g.Block, word: str) -> list[str]:
     lines: list[str] = []
     for s in block.statements:
-        if isinstance(s, Check):
+        if isinstance(s, g.Check):
             lines.append(f"check {atom_text(s.condition)} : {s.what}")
         else:
             lines += _let(s)
     return [*lines, f"{word} {_atoms(block.results)}".rstrip()]
 
 
-def _let(let: Let) -> list[str]:
+def _let(let: g.Let) -> list[str]:
     first, *others = _rhs(let.rhs)
     targets = ", ".join(map(_typed, let.targets))
     return [f"{targets} = {first}" if targets else first, *others]
 
 
-def _carried(params: tuple[Var, ...], initial: tuple[Atom, ...]) -> str:
+def _carried(params: tuple[g.Var, ...], initial: tuple[g.Atom, ...]) -> str:
     return ", ".join(f"{_typed(p)} := {atom_text(i)}" for p, i in zip(params, initial))
 
 
-def _rhs(rhs: Rhs) -> list[str]:
+def _rhs(rhs: g.Rhs) -> list[str]:
     match rhs:
-        case Op(code=code, args=args, exact=exact):
+        case g.Op(code=code, args=args, exact=exact):
             return [f"{code}{'!' if exact else ''} {_atoms(args)}"]
-        case Load(array=array, index=index):
+        case g.Load(array=array, index=index):
             return [f"load {array.name}{_vector(index)}"]
-        case View(array=array, index=index):
+        case g.View(array=array, index=index):
             return [f"view {array.name}{_vector(index)}"]
-        case Reshape(array=array, extents=extents):
+        case g.Reshape(array=array, extents=extents):
             return [f"reshape {array.name} to {_vector(extents)}"]
-        case Cons():
+        case g.Cons():
             return [f"array {rhs.base}[{','.join(map(str, rhs.extents))}] of {_atoms(rhs.elements)}"]
-        case Update(array=array, index=index, value=value):
+        case g.Update(array=array, index=index, value=value):
             return [f"update {array.name}{_vector(index)} with {atom_text(value)}"]
-        case Call(function=function, args=args):
+        case g.Call(function=function, args=args):
             return [f"call {function}({_atoms(args)})"]
-        case If():
+        case g.If():
             return [
                 f"if {atom_text(rhs.condition)}",
                 *_indent(_block(rhs.then, "give")),
                 "else",
                 *_indent(_block(rhs.otherwise, "give")),
             ]
-        case Loop():
+        case g.Loop():
             head = f"{'do' if rhs.body_first else 'loop'} {_carried(rhs.params, rhs.initial)}".rstrip()
             return [
                 head,
@@ -139,7 +111,7 @@ def _rhs(rhs: Rhs) -> list[str]:
                 f"{INDENT}round",
                 *_indent(_indent(_block(rhs.body, "next"))),
             ]
-        case For():
+        case g.For():
             head = (
                 f"for {rhs.index.name} from {atom_text(rhs.lower)} to {atom_text(rhs.upper)} step "
                 f"{rhs.step}{' few' if rhs.few else ''}{' associative' if rhs.associative else ''}"
@@ -148,13 +120,13 @@ def _rhs(rhs: Rhs) -> list[str]:
                 f"{head} with {_carried(rhs.params, rhs.initial)}" if rhs.params else head,
                 *_indent(_block(rhs.body, "next")),
             ]
-        case WithLoop():
+        case g.WithLoop():
             return _with_loop(rhs)
         case _:
             return [atom_text(rhs)]
 
 
-def _with_loop(w: WithLoop) -> list[str]:
+def _with_loop(w: g.WithLoop) -> list[str]:
     marks = "".join(f" {mark}" for mark, holds in (("disjoint", w.disjoint), ("complete", w.complete)) if holds)
     lines = [f"with{'' if w.frame is None else ' ' + _vector(w.frame)}{marks}"]
     for o in w.operators:
@@ -164,16 +136,16 @@ def _with_loop(w: WithLoop) -> list[str]:
     return lines
 
 
-def _operator(o: Operator) -> list[str]:
+def _operator(o: g.Operator) -> list[str]:
     match o:
-        case Genarray():
+        case g.Genarray():
             cell = f" cell {_vector(o.cell)}" if o.cell else ""
             return [f"genarray {o.base}{cell} default {atom_text(o.default)}"]
-        case Modarray():
+        case g.Modarray():
             return [f"modarray {o.array.name}"]
-        case Propagate():
+        case g.Propagate():
             return [f"propagate {_carried(o.params, o.initial)}"]
-        case Fold():
+        case g.Fold():
             stop = f" until {_atoms(o.stop)}" if o.stop is not None else ""
             order = "" if o.commutative is None else " in any order" if o.commutative else " in order"
             head = (
@@ -183,7 +155,7 @@ def _operator(o: Operator) -> list[str]:
             return [head, *_indent(_block(o.combine, "give"))]
 
 
-def _partition(p: Partition) -> list[str]:
+def _partition(p: g.Partition) -> list[str]:
     grid = "" if p.step is None else f" step {_vector(p.step)} width {_vector(p.width or ())}"
     head = f"part {_vector(p.lower)} <= {_vector(p.index)} < {_vector(p.upper)}{grid}"
     return [head, *_indent(_block(p.body, "yield"))]

@@ -9,47 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from sacpy.jit.ir.graph import (
-    ArrayType,
-    Atom,
-    Block,
-    Call,
-    Check,
-    Cons,
-    Const,
-    Fold,
-    For,
-    Function,
-    Genarray,
-    If,
-    Let,
-    Load,
-    Loop,
-    Modarray,
-    Op,
-    Operator,
-    Partition,
-    Propagate,
-    Reshape,
-    Rhs,
-    ScalarType,
-    Type,
-    Unit,
-    Update,
-    Var,
-    View,
-    WithLoop,
-    extents_of,
-)
+from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.graph_printer import type_text
 from sacpy.jit.ir.operations import GraphError, op_base
 from sacpy.lang.primitives import PRIMITIVES
 from sacpy.nodes import Record, field
 
-INDEX = ScalarType("int")
+INDEX = g.ScalarType("int")
 
 
-def verify(unit: Unit) -> None:
+def verify(unit: g.Unit) -> None:
     """Checks all functions of a unit. Raises `GraphError`."""
     names = [f.name for f in unit.functions]
     _need(len(set(names)) == len(names), "two functions share a name")
@@ -70,27 +39,27 @@ def _need(holds: bool, message: str) -> None:
 class _Scope(Record):
     """What is in scope: the types by name. `taken`: all names ever set in this function."""
 
-    functions: dict[str, Function]
-    types: dict[str, Type] = field(default_factory=dict)
+    functions: dict[str, g.Function]
+    types: dict[str, g.Type] = field(default_factory=dict)
     taken: set[str] = field(default_factory=set)
 
-    def function(self, f: Function) -> None:
+    def function(self, f: g.Function) -> None:
         self.bind(f.params)
         self.block(f.body)
 
     # ---- names
 
-    def bind(self, many: Iterable[Var]) -> None:
+    def bind(self, many: Iterable[g.Var]) -> None:
         for v in many:
             _need(v.name not in self.taken, f"{v.name} is set twice")
             self.taken.add(v.name)
-            if isinstance(v.type, ArrayType):
+            if isinstance(v.type, g.ArrayType):
                 _need(v.type.rank > 0, f"{v.name} is an array of rank 0")
                 self.indices(v.type.extents, f"an extent of {v.name}")
             self.types[v.name] = v.type
 
-    def use(self, a: Atom) -> Type:
-        if isinstance(a, Const):
+    def use(self, a: g.Atom) -> g.Type:
+        if isinstance(a, g.Const):
             return a.type
         _need(a.name in self.types, f"{a.name} is used outside its scope")
         _need(
@@ -99,97 +68,97 @@ class _Scope(Record):
         )
         return a.type
 
-    def expect(self, a: Atom, base: str, rank: int, what: str) -> None:
+    def expect(self, a: g.Atom, base: str, rank: int, what: str) -> None:
         found = self.use(a)
         _need(
-            found.base == base and len(extents_of(a)) == rank,
+            found.base == base and len(g.extents_of(a)) == rank,
             f"{what} is {type_text(found)}, not {base} of rank {rank}",
         )
 
-    def indices(self, many: Iterable[Atom], what: str) -> None:
+    def indices(self, many: Iterable[g.Atom], what: str) -> None:
         for a in many:
             _need(self.use(a) == INDEX, f"{what} is {type_text(a.type)}, not an int")
 
-    def like(self, values: Sequence[Atom], targets: Sequence[Var], what: str) -> None:
+    def like(self, values: Sequence[g.Atom], targets: Sequence[g.Var], what: str) -> None:
         """Values flow into variables: same number, base and rank."""
         _need(len(values) == len(targets), f"{what}: {len(values)} values for {len(targets)} variables")
         for value, target in zip(values, targets):
-            self.expect(value, target.base, len(extents_of(target)), f"{what}: what becomes {target.name}")
+            self.expect(value, target.base, len(g.extents_of(target)), f"{what}: what becomes {target.name}")
 
     # ---- statements
 
-    def block(self, b: Block) -> None:
+    def block(self, b: g.Block) -> None:
         outer = dict(self.types)
         self._inside(b)
         self.types = outer
 
-    def _inside(self, b: Block) -> None:
+    def _inside(self, b: g.Block) -> None:
         for s in b.statements:
-            if isinstance(s, Check):
-                _need(self.use(s.condition) == ScalarType("bool"), "a check of something that is no bool")
+            if isinstance(s, g.Check):
+                _need(self.use(s.condition) == g.ScalarType("bool"), "a check of something that is no bool")
             else:
                 self.let(s)
         for a in b.results:
             self.use(a)
 
-    def let(self, let: Let) -> None:
+    def let(self, let: g.Let) -> None:
         found = self.rhs(let.rhs, let.targets)
         self.bind(let.targets)
         if found is not None:
             _need(len(let.targets) == len(found), f"{len(let.targets)} targets for {len(found)} results")
             for target, (base, rank) in zip(let.targets, found):
                 _need(
-                    target.base == base and len(extents_of(target)) == rank,
+                    target.base == base and len(g.extents_of(target)) == rank,
                     f"{target.name} is {type_text(target.type)}, but is set to {base} of rank {rank}",
                 )
 
-    def rhs(self, r: Rhs, targets: tuple[Var, ...]) -> list[tuple[str, int]] | None:
+    def rhs(self, r: g.Rhs, targets: tuple[g.Var, ...]) -> list[tuple[str, int]] | None:
         """Base and rank of each result; None where that was checked against the targets."""
         match r:
-            case Var() | Const():
-                return [(self.use(r).base, len(extents_of(r)))]
-            case Op():
+            case g.Var() | g.Const():
+                return [(self.use(r).base, len(g.extents_of(r)))]
+            case g.Op():
                 return [(self._op(r), 0)]
-            case Load(array=array, index=index) | View(array=array, index=index):
+            case g.Load(array=array, index=index) | g.View(array=array, index=index):
                 self.indices(index, f"an index of {array.name}")
-                rank = len(extents_of(array)) - len(index)
+                rank = len(g.extents_of(array)) - len(index)
                 self.use(array)
                 _need(
-                    rank == 0 if isinstance(r, Load) else 0 < rank < len(extents_of(array)),
+                    rank == 0 if isinstance(r, g.Load) else 0 < rank < len(g.extents_of(array)),
                     f"{len(index)} indices into {array.name}, which is {type_text(array.type)}",
                 )
                 return [(array.base, rank)]
-            case Reshape(array=array, extents=extents):
+            case g.Reshape(array=array, extents=extents):
                 self.use(array)
                 self.indices(extents, "an extent")
                 return [(array.base, len(extents))]
-            case Cons():
+            case g.Cons():
                 return [self._cons(r)]
-            case Update():
+            case g.Update():
                 self.use(r.array)
                 self.indices(r.index, f"an index of {r.array.name}")
                 self.expect(
-                    r.value, r.array.base, len(extents_of(r.array)) - len(r.index), "the new value of an update"
+                    r.value, r.array.base, len(g.extents_of(r.array)) - len(r.index), "the new value of an update"
                 )
-                return [(r.array.base, len(extents_of(r.array)))]
-            case Call(function=name, args=args):
+                return [(r.array.base, len(g.extents_of(r.array)))]
+            case g.Call(function=name, args=args):
                 _need(name in self.functions, f"there is no function {name}")
                 callee = self.functions[name]
                 self.like(args, callee.params, f"call of {name}")
-                return [(a.base, len(extents_of(a))) for a in callee.body.results]
-            case WithLoop():
+                return [(a.base, len(g.extents_of(a))) for a in callee.body.results]
+            case g.WithLoop():
                 return self.with_loop(r)
-            case If():
-                _need(self.use(r.condition) == ScalarType("bool"), "a condition that is no bool")
+            case g.If():
+                _need(self.use(r.condition) == g.ScalarType("bool"), "a condition that is no bool")
                 for branch in (r.then, r.otherwise):
-                    self._gives(branch, [(t.base, len(extents_of(t))) for t in targets], "a branch")
+                    self._gives(branch, [(t.base, len(g.extents_of(t))) for t in targets], "a branch")
                 return None
-            case Loop() | For():
+            case g.Loop() | g.For():
                 return self._loop(r)
 
-    def _op(self, op: Op) -> str:
+    def _op(self, op: g.Op) -> str:
         for a in op.args:
-            _need(isinstance(self.use(a), ScalarType), f"{op.code} of an array")
+            _need(isinstance(self.use(a), g.ScalarType), f"{op.code} of an array")
         base = op_base(op.code, op.args)
         bases = [a.base for a in op.args]
         if op.code == "select":
@@ -202,7 +171,7 @@ class _Scope(Record):
         _need(fixed and len(shared) <= 1 and shared <= set(row.over), f"{op.code} of {', '.join(bases)}")
         return base
 
-    def _cons(self, c: Cons) -> tuple[str, int]:
+    def _cons(self, c: g.Cons) -> tuple[str, int]:
         size = 1
         for extent in c.extents:
             size *= extent
@@ -211,21 +180,21 @@ class _Scope(Record):
             self.expect(e, c.base, 0, "an element")
         return c.base, len(c.extents)
 
-    def _gives(self, b: Block, wanted: Sequence[tuple[str, int]], what: str) -> None:
+    def _gives(self, b: g.Block, wanted: Sequence[tuple[str, int]], what: str) -> None:
         self.block(b)
-        found = [(a.base, len(extents_of(a))) for a in b.results]
+        found = [(a.base, len(g.extents_of(a))) for a in b.results]
         _need(found == list(wanted), f"{what} gives {found}, not {list(wanted)}")
 
-    def _loop(self, r: Loop | For) -> list[tuple[str, int]]:
-        wanted = [(p.base, len(extents_of(p))) for p in r.params]
+    def _loop(self, r: g.Loop | g.For) -> list[tuple[str, int]]:
+        wanted = [(p.base, len(g.extents_of(p))) for p in r.params]
         outer = dict(self.types)
         self.like(r.initial, r.params, "a loop's initial values")
-        if isinstance(r, For):
+        if isinstance(r, g.For):
             self.indices((r.lower, r.upper), "a bound")
             _need(r.step != 0, "a step of 0")
             self.bind((r.index,))
         self.bind(r.params)
-        if isinstance(r, Loop):
+        if isinstance(r, g.Loop):
             self._gives(r.condition, [("bool", 0)], "a loop's condition")
         self._gives(r.body, wanted, "a loop's body")
         self.types = outer
@@ -233,9 +202,9 @@ class _Scope(Record):
 
     # ---- with-loops
 
-    def with_loop(self, w: WithLoop) -> list[tuple[str, int]]:
+    def with_loop(self, w: g.WithLoop) -> list[tuple[str, int]]:
         self.indices(w.frame or (), "an extent of the frame")
-        framed = any(isinstance(o, Genarray | Modarray) for o in w.operators)
+        framed = any(isinstance(o, g.Genarray | g.Modarray) for o in w.operators)
         _need(framed == (w.frame is not None), "a frame is needed for genarray and modarray, and only there")
         outer = dict(self.types)
         results: list[tuple[str, int]] = []
@@ -249,45 +218,45 @@ class _Scope(Record):
         self.types = outer
         return results
 
-    def _operator(self, o: Operator, rank: int) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
+    def _operator(self, o: g.Operator, rank: int) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
         """Base and rank of the results, and of the values that bodies give."""
         match o:
-            case Genarray():
+            case g.Genarray():
                 self.indices(o.cell, "an extent of the cell")
                 default = self.use(o.default)
                 _need(
-                    default.base == o.base and len(extents_of(o.default)) in (0, len(o.cell)),
+                    default.base == o.base and len(g.extents_of(o.default)) in (0, len(o.cell)),
                     "the default has another type than the cell",
                 )
                 _need(rank + len(o.cell) > 0, "a genarray of rank 0 is a scalar")
                 return [(o.base, rank + len(o.cell))], [(o.base, len(o.cell))]
-            case Modarray():
+            case g.Modarray():
                 self.use(o.array)
-                own = len(extents_of(o.array))
+                own = len(g.extents_of(o.array))
                 _need(own >= rank > 0, "the frame of a modarray has more axes than its array, or none")
                 return [(o.array.base, own)], [(o.array.base, own - rank)]
-            case Fold():
-                types = [(a.base, len(extents_of(a))) for a in o.neutrals]
+            case g.Fold():
+                types = [(a.base, len(g.extents_of(a))) for a in o.neutrals]
                 self.like(o.neutrals, o.accumulators, "a fold's neutrals")
                 for s, a in zip(o.stop or (), o.neutrals):
-                    self.expect(s, a.base, len(extents_of(a)), "a fold's end")
+                    self.expect(s, a.base, len(g.extents_of(a)), "a fold's end")
                 outer = dict(self.types)
                 self.bind(o.accumulators)
                 self.bind(o.values)
                 _need(
-                    [(v.base, len(extents_of(v))) for v in o.values] == types,
+                    [(v.base, len(g.extents_of(v))) for v in o.values] == types,
                     "a fold's values differ in type from its neutrals",
                 )
                 self._gives(o.combine, types, "a fold's function")
                 self.types = outer
                 return types, types
-            case Propagate():
+            case g.Propagate():
                 self.like(o.initial, o.params, "a propagate's initial values")
                 self.bind(o.params)
-                types = [(p.base, len(extents_of(p))) for p in o.params]
+                types = [(p.base, len(g.extents_of(p))) for p in o.params]
                 return types, types
 
-    def _partition(self, p: Partition, rank: int | None, wanted: Sequence[tuple[str, int]]) -> None:
+    def _partition(self, p: g.Partition, rank: int | None, wanted: Sequence[tuple[str, int]]) -> None:
         _need(
             len(p.lower) == len(p.upper) == p.rank and (rank is None or rank == p.rank),
             "the ranks of bounds, index and frame differ",
@@ -304,9 +273,9 @@ class _Scope(Record):
         self.types = outer
 
 
-def same_type(a: Type, b: Type) -> bool:
+def same_type(a: g.Type, b: g.Type) -> bool:
     """Whether two types have the same base and rank. (Extents may be written in two ways that are equal only at run
     time.)"""
-    return a.base == b.base and (a.rank if isinstance(a, ArrayType) else 0) == (
-        b.rank if isinstance(b, ArrayType) else 0
+    return a.base == b.base and (a.rank if isinstance(a, g.ArrayType) else 0) == (
+        b.rank if isinstance(b, g.ArrayType) else 0
     )

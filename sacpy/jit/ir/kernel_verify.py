@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sacpy.jit.ir.graph import ArrayType, Atom, Const, Load, Op, ScalarType, Type, Var, extents_of
+from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.graph_printer import type_text
 from sacpy.jit.ir.kernel import (
     ATOMIC_BASES,
@@ -57,7 +57,7 @@ class _Scope(Record):
     may be written; `own`: those that each thread has for itself."""
 
     k: Kernel
-    types: dict[str, Type] = field(default_factory=dict)
+    types: dict[str, g.Type] = field(default_factory=dict)
     uniform: set[str] = field(default_factory=set)
     written: set[str] = field(default_factory=set)
     own: set[str] = field(default_factory=set)
@@ -85,43 +85,43 @@ class _Scope(Record):
 
     # ---- names
 
-    def bind(self, many: Iterable[Var], *, uniform: bool = False) -> None:
+    def bind(self, many: Iterable[g.Var], *, uniform: bool = False) -> None:
         for v in many:
             _need(v.name not in self.taken, f"{v.name} is set twice")
             self.taken.add(v.name)
-            for e in v.type.extents if isinstance(v.type, ArrayType) else ():
+            for e in v.type.extents if isinstance(v.type, g.ArrayType) else ():
                 self.index(e)
             self.types[v.name] = v.type
             if uniform:
                 self.uniform.add(v.name)
 
-    def use(self, a: Atom) -> Type:
-        if isinstance(a, Var):
+    def use(self, a: g.Atom) -> g.Type:
+        if isinstance(a, g.Var):
             _need(a.name in self.types, f"{a.name} is used outside its scope")
             _need(
                 self.types[a.name].base == a.type.base
-                and isinstance(a.type, ScalarType) == isinstance(self.types[a.name], ScalarType),
+                and isinstance(a.type, g.ScalarType) == isinstance(self.types[a.name], g.ScalarType),
                 f"{a.name} is {type_text(self.types[a.name])}, but is used as {type_text(a.type)}",
             )
         return a.type
 
-    def index(self, a: Atom) -> None:
-        _need(isinstance(self.use(a), ScalarType) and a.base in INDICES, "an index or extent that is no int")
+    def index(self, a: g.Atom) -> None:
+        _need(isinstance(self.use(a), g.ScalarType) and a.base in INDICES, "an index or extent that is no int")
 
-    def same(self, many: Iterable[Atom]) -> None:
+    def same(self, many: Iterable[g.Atom]) -> None:
         for a in many:
             self.use(a)
             _need(
-                isinstance(a, Const) or a.name in self.uniform,
-                f"{a.name if isinstance(a, Var) else a} differs between the threads of a block",
+                isinstance(a, g.Const) or a.name in self.uniform,
+                f"{a.name if isinstance(a, g.Var) else a} differs between the threads of a block",
             )
 
-    def scalar(self, a: Atom, base: str, what: str) -> None:
-        _need(self.use(a) == ScalarType(base), f"{what} is {type_text(a.type)}, not {base}")
+    def scalar(self, a: g.Atom, base: str, what: str) -> None:
+        _need(self.use(a) == g.ScalarType(base), f"{what} is {type_text(a.type)}, not {base}")
 
-    def element(self, array: Var, index: tuple[Atom, ...]) -> None:
+    def element(self, array: g.Var, index: tuple[g.Atom, ...]) -> None:
         _need(
-            isinstance(self.use(array), ArrayType) and len(index) == len(extents_of(array)),
+            isinstance(self.use(array), g.ArrayType) and len(index) == len(g.extents_of(array)),
             f"{len(index)} indices into {array.name}, which is {type_text(array.type)}",
         )
         for i in index:
@@ -148,12 +148,12 @@ class _Scope(Record):
                 self.types = outer
             case Allocate():
                 _need(s.space in SPACES, f"there is no memory called {s.space}")
-                extents = extents_of(s.array)
+                extents = g.extents_of(s.array)
                 self.same(extents)
                 _need(bool(extents), f"{s.array.name} is no array")
                 _need(
                     s.space == "scratch"
-                    or all(isinstance(e, Const) or e.name in {p.name for p in self.k.params} for e in extents),
+                    or all(isinstance(e, g.Const) or e.name in {p.name for p in self.k.params} for e in extents),
                     f"the extents of {s.array.name} must be known before the launch",
                 )
                 self.bind((s.array,))
@@ -225,9 +225,9 @@ class _Scope(Record):
     def loop(
         self,
         carried: tuple[Carried, ...],
-        index: tuple[Var, ...],
+        index: tuple[g.Var, ...],
         condition: tuple[ThreadStmt, ...],
-        test: Atom | None,
+        test: g.Atom | None,
         body: tuple[ThreadStmt, ...],
     ) -> None:
         for c in carried:
@@ -243,13 +243,13 @@ class _Scope(Record):
             _need(self.use(c.update) == c.target.type, f"{c.target.name} becomes {type_text(c.update.type)}")
         self.types = outer
 
-    def let(self, target: Var, rhs: Atom | Op | Load | Divide, *, uniform: bool = False) -> None:
+    def let(self, target: g.Var, rhs: g.Atom | g.Op | g.Load | Divide, *, uniform: bool = False) -> None:
         match rhs:
-            case Op():
+            case g.Op():
                 for a in rhs.args:
-                    _need(isinstance(self.use(a), ScalarType), f"{rhs.code} of an array")
+                    _need(isinstance(self.use(a), g.ScalarType), f"{rhs.code} of an array")
                 base = op_base(rhs.code, rhs.args)
-            case Load():
+            case g.Load():
                 self.element(rhs.array, rhs.index)
                 base = rhs.array.base
             case Divide():
@@ -258,15 +258,15 @@ class _Scope(Record):
                 base = rhs.dividend.base
             case _:
                 base = self.use(rhs).base
-        _need(target.type == ScalarType(base), f"{target.name} is {type_text(target.type)}, but is set to {base}")
+        _need(target.type == g.ScalarType(base), f"{target.name} is {type_text(target.type)}, but is set to {base}")
         self.bind((target,), uniform=uniform)
 
 
-def _operands(rhs: Atom | Op | Load | Divide) -> tuple[Atom, ...]:
+def _operands(rhs: g.Atom | g.Op | g.Load | Divide) -> tuple[g.Atom, ...]:
     match rhs:
-        case Op():
+        case g.Op():
             return rhs.args
-        case Load():
+        case g.Load():
             return (rhs.array, *rhs.index)
         case Divide():
             return (rhs.dividend, rhs.divisor, rhs.multiplier, rhs.shift)

@@ -13,58 +13,25 @@ from collections.abc import Callable, Container, Iterable, Iterator
 from operator import is_
 from typing import Any
 
-from sacpy.jit.ir.graph import (
-    ArrayType,
-    Atom,
-    Block,
-    Call,
-    Check,
-    Cons,
-    Const,
-    Fold,
-    For,
-    Function,
-    Genarray,
-    If,
-    Let,
-    Load,
-    Loop,
-    Modarray,
-    Op,
-    Operator,
-    Partition,
-    Propagate,
-    Reshape,
-    Rhs,
-    ScalarType,
-    Stmt,
-    Type,
-    Update,
-    Var,
-    View,
-    WithLoop,
-    blocks,
-    operands,
-    statements,
-)
+from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.names import Names
 from sacpy.nodes import replace
 
 
-def inner_binders(rhs: Rhs) -> Iterator[Var]:
+def inner_binders(rhs: g.Rhs) -> Iterator[g.Var]:
     """The variables that a right-hand side binds for its inner blocks."""
     match rhs:
-        case Loop():
+        case g.Loop():
             yield from rhs.params
-        case For():
+        case g.For():
             yield rhs.index
             yield from rhs.params
-        case WithLoop():
+        case g.WithLoop():
             for operator in rhs.operators:
-                if isinstance(operator, Fold):
+                if isinstance(operator, g.Fold):
                     yield from operator.accumulators
                     yield from operator.values
-                elif isinstance(operator, Propagate):
+                elif isinstance(operator, g.Propagate):
                     yield from operator.params
             for partition in rhs.partitions:
                 yield from partition.index
@@ -74,165 +41,165 @@ class Rewriter:
     """Copies code. `env`: what stands for a variable from now on (by name). `names`: where given, every variable that
     the copied code binds gets a fresh name; so code can be copied into the function it came from."""
 
-    def __init__(self, env: dict[str, Atom] | None = None, names: Names | None = None) -> None:
-        self.env: dict[str, Atom] = {} if env is None else env
+    def __init__(self, env: dict[str, g.Atom] | None = None, names: Names | None = None) -> None:
+        self.env: dict[str, g.Atom] = {} if env is None else env
         self.names = names
 
     # ---- atoms and types
 
-    def atom(self, a: Atom) -> Atom:
+    def atom(self, a: g.Atom) -> g.Atom:
         """The atom that stands for `a`. Only variables of `env`, and those whose types mention such, change."""
-        if a.__class__ is not Var:
+        if a.__class__ is not g.Var:
             return a
         found = self.env.get(a.name)
         if found is not None:
             return found
-        return a if a.type.__class__ is ScalarType else self._retyped(a)
+        return a if a.type.__class__ is g.ScalarType else self._retyped(a)
 
-    def _retyped(self, a: Var) -> Var:
+    def _retyped(self, a: g.Var) -> g.Var:
         type_ = self.type(a.type)
-        return a if type_ is a.type else Var(a.name, type_)
+        return a if type_ is a.type else g.Var(a.name, type_)
 
-    def var(self, a: Var) -> Var:
+    def var(self, a: g.Var) -> g.Var:
         """The variable that stands for the array variable `a`."""
         found = self.atom(a)
-        assert isinstance(found, Var)
+        assert isinstance(found, g.Var)
         return found
 
-    def atoms(self, many: tuple[Atom, ...]) -> tuple[Atom, ...]:
+    def atoms(self, many: tuple[g.Atom, ...]) -> tuple[g.Atom, ...]:
         new = tuple(map(self.atom, many))
         return many if all(map(is_, new, many)) else new
 
-    def type(self, type_: Type) -> Type:
-        if isinstance(type_, ScalarType):
+    def type(self, type_: g.Type) -> g.Type:
+        if isinstance(type_, g.ScalarType):
             return type_
         extents = self.atoms(type_.extents)
-        return type_ if extents is type_.extents else ArrayType(type_.base, extents)
+        return type_ if extents is type_.extents else g.ArrayType(type_.base, extents)
 
-    def bind(self, v: Var) -> Var:
+    def bind(self, v: g.Var) -> g.Var:
         """A variable being set: under a fresh name where names are given."""
-        type_ = v.type if v.type.__class__ is ScalarType else self.type(v.type)
+        type_ = v.type if v.type.__class__ is g.ScalarType else self.type(v.type)
         if self.names is not None:
-            new = Var(self.names.fresh(v.name), type_)
+            new = g.Var(self.names.fresh(v.name), type_)
             self.env[v.name] = new
             return new
         self.env.pop(v.name, None)
         if type_ is v.type:
             return v
-        new = Var(v.name, type_)
+        new = g.Var(v.name, type_)
         self.env[v.name] = new
         return new
 
-    def binds(self, many: tuple[Var, ...]) -> tuple[Var, ...]:
+    def binds(self, many: tuple[g.Var, ...]) -> tuple[g.Var, ...]:
         return tuple(map(self.bind, many))
 
     # ---- code
 
-    def function(self, f: Function) -> Function:
+    def function(self, f: g.Function) -> g.Function:
         params = self.binds(f.params)
         return replace(f, params=params, body=self.block(f.body))
 
-    def block(self, b: Block) -> Block:
-        new: list[Stmt] = []
+    def block(self, b: g.Block) -> g.Block:
+        new: list[g.Stmt] = []
         for s in b.statements:
             new.extend(self.statement(s))
-        return Block(tuple(new), self.atoms(b.results))
+        return g.Block(tuple(new), self.atoms(b.results))
 
-    def statement(self, s: Stmt) -> Iterable[Stmt]:
+    def statement(self, s: g.Stmt) -> Iterable[g.Stmt]:
         """The statements that take the place of one: by default one copy."""
-        if isinstance(s, Check):
-            return (Check(self.atom(s.condition), s.what, s.span),)
+        if isinstance(s, g.Check):
+            return (g.Check(self.atom(s.condition), s.what, s.span),)
         rhs = self.rhs(s.rhs)
-        return (Let(self.binds(s.targets), rhs, s.span),)
+        return (g.Let(self.binds(s.targets), rhs, s.span),)
 
-    def rhs(self, r: Rhs) -> Rhs:
+    def rhs(self, r: g.Rhs) -> g.Rhs:
         return _RHS[r.__class__](self, r)
 
-    def with_loop(self, w: WithLoop) -> WithLoop:
+    def with_loop(self, w: g.WithLoop) -> g.WithLoop:
         frame = None if w.frame is None else self.atoms(w.frame)
         operators = tuple(map(self.operator, w.operators))
         return replace(w, frame=frame, partitions=tuple(map(self.partition, w.partitions)), operators=operators)
 
-    def operator(self, o: Operator) -> Operator:
+    def operator(self, o: g.Operator) -> g.Operator:
         match o:
-            case Genarray():
-                return Genarray(o.base, self.atoms(o.cell), self.atom(o.default))
-            case Modarray():
-                return Modarray(self.var(o.array))
-            case Fold():
+            case g.Genarray():
+                return g.Genarray(o.base, self.atoms(o.cell), self.atom(o.default))
+            case g.Modarray():
+                return g.Modarray(self.var(o.array))
+            case g.Fold():
                 neutrals, stop = self.atoms(o.neutrals), None if o.stop is None else self.atoms(o.stop)
                 accumulators, values = self.binds(o.accumulators), self.binds(o.values)
-                return Fold(neutrals, accumulators, values, self.block(o.combine), stop, o.commutative)
-            case Propagate():
+                return g.Fold(neutrals, accumulators, values, self.block(o.combine), stop, o.commutative)
+            case g.Propagate():
                 initial = self.atoms(o.initial)
-                return Propagate(initial, self.binds(o.params), o.word)
+                return g.Propagate(initial, self.binds(o.params), o.word)
 
-    def partition(self, p: Partition) -> Partition:
+    def partition(self, p: g.Partition) -> g.Partition:
         lower, upper = self.atoms(p.lower), self.atoms(p.upper)
         step, width = (None if x is None else self.atoms(x) for x in (p.step, p.width))
         index = self.binds(p.index)
-        staged = tuple((name, now) for name, v in p.staged if isinstance(now := self.atom(v), Var))
+        staged = tuple((name, now) for name, v in p.staged if isinstance(now := self.atom(v), g.Var))
         return replace(
             p, lower=lower, upper=upper, step=step, width=width, index=index, body=self.block(p.body), staged=staged
         )
 
 
-def _op(by: Rewriter, r: Op) -> Rhs:
+def _op(by: Rewriter, r: g.Op) -> g.Rhs:
     args = by.atoms(r.args)
-    return r if args is r.args else Op(r.code, args, r.exact)
+    return r if args is r.args else g.Op(r.code, args, r.exact)
 
 
-def _load(by: Rewriter, r: Load) -> Rhs:
+def _load(by: Rewriter, r: g.Load) -> g.Rhs:
     array, index = by.var(r.array), by.atoms(r.index)
-    return r if array is r.array and index is r.index else Load(array, index)
+    return r if array is r.array and index is r.index else g.Load(array, index)
 
 
-def _if(by: Rewriter, r: If) -> Rhs:
-    return If(by.atom(r.condition), by.block(r.then), by.block(r.otherwise))
+def _if(by: Rewriter, r: g.If) -> g.Rhs:
+    return g.If(by.atom(r.condition), by.block(r.then), by.block(r.otherwise))
 
 
-def _loop(by: Rewriter, r: Loop) -> Rhs:
+def _loop(by: Rewriter, r: g.Loop) -> g.Rhs:
     initial = by.atoms(r.initial)
     params = by.binds(r.params)
-    return Loop(params, initial, by.block(r.condition), by.block(r.body), r.body_first)
+    return g.Loop(params, initial, by.block(r.condition), by.block(r.body), r.body_first)
 
 
-def _for(by: Rewriter, r: For) -> Rhs:
+def _for(by: Rewriter, r: g.For) -> g.Rhs:
     lower, upper, initial = by.atom(r.lower), by.atom(r.upper), by.atoms(r.initial)
     counter = by.bind(r.index)
-    return For(counter, lower, upper, r.step, by.binds(r.params), initial, by.block(r.body), r.few, r.associative)
+    return g.For(counter, lower, upper, r.step, by.binds(r.params), initial, by.block(r.body), r.few, r.associative)
 
 
 # By class: there are many statements, and to ask for one class after the other takes longer than most work on them.
-_RHS: dict[type, Callable[[Rewriter, Any], Rhs]] = {
-    Op: _op,
-    Load: _load,
-    Var: lambda by, r: by.atom(r),
-    Const: lambda by, r: r,
-    View: lambda by, r: View(by.var(r.array), by.atoms(r.index)),
-    Reshape: lambda by, r: Reshape(by.var(r.array), by.atoms(r.extents)),
-    Cons: lambda by, r: Cons(r.base, r.extents, by.atoms(r.elements)),
-    Update: lambda by, r: Update(by.var(r.array), by.atoms(r.index), by.atom(r.value)),
-    Call: lambda by, r: Call(r.function, by.atoms(r.args)),
-    If: _if,
-    Loop: _loop,
-    For: _for,
-    WithLoop: lambda by, r: by.with_loop(r),
+_RHS: dict[type, Callable[[Rewriter, Any], g.Rhs]] = {
+    g.Op: _op,
+    g.Load: _load,
+    g.Var: lambda by, r: by.atom(r),
+    g.Const: lambda by, r: r,
+    g.View: lambda by, r: g.View(by.var(r.array), by.atoms(r.index)),
+    g.Reshape: lambda by, r: g.Reshape(by.var(r.array), by.atoms(r.extents)),
+    g.Cons: lambda by, r: g.Cons(r.base, r.extents, by.atoms(r.elements)),
+    g.Update: lambda by, r: g.Update(by.var(r.array), by.atoms(r.index), by.atom(r.value)),
+    g.Call: lambda by, r: g.Call(r.function, by.atoms(r.args)),
+    g.If: _if,
+    g.Loop: _loop,
+    g.For: _for,
+    g.WithLoop: lambda by, r: by.with_loop(r),
 }
 
 
 # ---------------------------------------------------------------- looking
 
 
-def with_extents(atoms: Iterable[Atom]) -> Iterator[Atom]:
+def with_extents(atoms: Iterable[g.Atom]) -> Iterator[g.Atom]:
     """Atoms, and the extents of those that are arrays."""
     for a in atoms:
         yield a
-        if isinstance(a.type, ArrayType):
+        if isinstance(a.type, g.ArrayType):
             yield from a.type.extents
 
 
-def uses(block: Block) -> Counter[str]:
+def uses(block: g.Block) -> Counter[str]:
     """How often each variable is used in a block, inner blocks included; a use as an extent in the type of a variable
     that is used or set counts."""
     count: Counter[str] = Counter()
@@ -240,66 +207,66 @@ def uses(block: Block) -> Counter[str]:
     return count
 
 
-def _count(block: Block, count: Counter[str]) -> None:
+def _count(block: g.Block, count: Counter[str]) -> None:
     for s in block.statements:
-        if isinstance(s, Check):
+        if isinstance(s, g.Check):
             _add(count, (s.condition,))
             continue
-        _add(count, with_extents(operands(s.rhs)))
+        _add(count, with_extents(g.operands(s.rhs)))
         for target in (*s.targets, *inner_binders(s.rhs)):
-            if isinstance(target.type, ArrayType):
+            if isinstance(target.type, g.ArrayType):
                 _add(count, target.type.extents)
-        for inner in blocks(s.rhs):
+        for inner in g.blocks(s.rhs):
             _count(inner, count)
     _add(count, with_extents(block.results))
 
 
-def _add(count: Counter[str], atoms: Iterable[Atom]) -> None:
+def _add(count: Counter[str], atoms: Iterable[g.Atom]) -> None:
     for a in atoms:
-        if isinstance(a, Var):
+        if isinstance(a, g.Var):
             count[a.name] += 1
 
 
-def bound(block: Block) -> set[str]:
+def bound(block: g.Block) -> set[str]:
     """The names that a block sets, inner blocks included."""
     names: set[str] = set()
-    for s in statements(block):
-        if isinstance(s, Let):
+    for s in g.statements(block):
+        if isinstance(s, g.Let):
             names.update(t.name for t in s.targets)
             names.update(t.name for t in inner_binders(s.rhs))
     return names
 
 
-def loaded_only(*bodies: Block) -> set[str]:
+def loaded_only(*bodies: g.Block) -> set[str]:
     """The arrays that blocks, inner ones included, use for nothing but to load elements."""
     loaded: set[str] = set()
     others: set[str] = set()
     waiting = list(bodies)
     while waiting:
         b = waiting.pop()
-        others.update(a.name for a in b.results if isinstance(a, Var))
+        others.update(a.name for a in b.results if isinstance(a, g.Var))
         for s in b.statements:
-            if isinstance(s, Let):
-                if isinstance(s.rhs, Load):
+            if isinstance(s, g.Let):
+                if isinstance(s.rhs, g.Load):
                     loaded.add(s.rhs.array.name)
                 else:
-                    others.update(a.name for a in operands(s.rhs) if isinstance(a, Var))
-                waiting += blocks(s.rhs)
+                    others.update(a.name for a in g.operands(s.rhs) if isinstance(a, g.Var))
+                waiting += g.blocks(s.rhs)
     return loaded - others
 
 
-def free(block: Block) -> set[str]:
+def free(block: g.Block) -> set[str]:
     """The names that a block uses and does not set."""
     return set(uses(block)) - bound(block)
 
 
-def free_in_order(block: Block) -> list[str]:
+def free_in_order(block: g.Block) -> list[str]:
     """The same, each once, as they come."""
     inside = bound(block)
     return [name for name in uses(block) if name not in inside]
 
 
-def names_of(function: Function) -> Names:
+def names_of(function: g.Function) -> Names:
     """A supply of names that are new in a function."""
     names = Names()
     for name in (*(p.name for p in function.params), *sorted(bound(function.body))):
@@ -308,18 +275,18 @@ def names_of(function: Function) -> Names:
     return names
 
 
-def needed_for(results: Iterable[Atom], block: Block, given: Container[str] = ()) -> tuple[Stmt, ...]:
+def needed_for(results: Iterable[g.Atom], block: g.Block, given: Container[str] = ()) -> tuple[g.Stmt, ...]:
     """The statements of a block that some of its variables come from, checks left out; those that set what is `given`
     are not among them, nor what only these need."""
-    names = {a.name for a in results if isinstance(a, Var)}
-    found: list[Stmt] = []
+    names = {a.name for a in results if isinstance(a, g.Var)}
+    found: list[g.Stmt] = []
     for s in reversed(block.statements):
-        if isinstance(s, Let) and any(t.name in names and t.name not in given for t in s.targets):
+        if isinstance(s, g.Let) and any(t.name in names and t.name not in given for t in s.targets):
             found.append(s)
-            names |= uses(Block((s,))).keys()
+            names |= uses(g.Block((s,))).keys()
     return tuple(found[::-1])
 
 
-def copied(block: Block, env: dict[str, Atom], names: Names) -> Block:
+def copied(block: g.Block, env: dict[str, g.Atom], names: Names) -> g.Block:
     """A copy of a block under fresh names, with variables replaced."""
     return Rewriter(dict(env), names).block(block)

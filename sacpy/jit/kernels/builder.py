@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from sacpy.jit.ir import graph as g
 from sacpy.jit.ir import kernel as k
-from sacpy.jit.ir.graph import TRUE, ArrayType, Atom, Const, Load, Op, ScalarType, Type, Var, extents_of
 from sacpy.jit.ir.names import Names
 from sacpy.jit.ir.operations import op_base
 from sacpy.jit.kernels.launches import Refused
@@ -29,67 +29,67 @@ class Builder:
     parameters."""
 
     name: str
-    free: dict[str, Var]
+    free: dict[str, g.Var]
     names: Names
     bits: int = 32
-    scalars: dict[str, Var] = field(default_factory=dict)
-    arrays: dict[str, Var] = field(default_factory=dict)
-    results: dict[str, Var] = field(default_factory=dict)
-    shape: list[Var] = field(default_factory=list)
-    slots: list[Var] = field(default_factory=list)
+    scalars: dict[str, g.Var] = field(default_factory=dict)
+    arrays: dict[str, g.Var] = field(default_factory=dict)
+    results: dict[str, g.Var] = field(default_factory=dict)
+    shape: list[g.Var] = field(default_factory=list)
+    slots: list[g.Var] = field(default_factory=list)
     allocations: list[k.Allocate] = field(default_factory=list)
     once: dict[str, bool] = field(default_factory=dict)
     _open: list[Pending] = field(default_factory=lambda: [[]])
 
     @property
-    def word(self) -> ScalarType:
+    def word(self) -> g.ScalarType:
         """The type of indices that a mapping recovers."""
-        return ScalarType("int" if self.bits == 32 else "long")
+        return g.ScalarType("int" if self.bits == 32 else "long")
 
     # ---- parameters
 
-    def parameter(self, name: str) -> Var:
+    def parameter(self, name: str) -> g.Var:
         """The parameter for a variable of the function around, made when it is first asked for."""
         if name in self.scalars:
             return self.scalars[name]
         if name in self.arrays:
             return self.arrays[name]
         v = self.free[name]
-        for e in extents_of(v):
-            if isinstance(e, Var):
+        for e in g.extents_of(v):
+            if isinstance(e, g.Var):
                 self.parameter(e.name)
-        (self.arrays if isinstance(v.type, ArrayType) else self.scalars)[name] = v
+        (self.arrays if isinstance(v.type, g.ArrayType) else self.scalars)[name] = v
         return v
 
-    def result(self, name: str, base: str, extents: tuple[Atom, ...]) -> Var:
+    def result(self, name: str, base: str, extents: tuple[g.Atom, ...]) -> g.Var:
         """A parameter that is an array to be written."""
         for e in extents:
-            if isinstance(e, Var) and e.name in self.free:
+            if isinstance(e, g.Var) and e.name in self.free:
                 self.parameter(e.name)
-        v = self.results[name] = Var(name, ArrayType(base, extents))
+        v = self.results[name] = g.Var(name, g.ArrayType(base, extents))
         self.once[name] = True
         return v
 
-    def number(self, stem: str) -> Var:
+    def number(self, stem: str) -> g.Var:
         """A parameter that a launch sets to a number, before the parameter block."""
         v = self.names.var(stem, self.word)
         self.shape.append(v)
         return v
 
-    def slot(self, stem: str) -> Var:
+    def slot(self, stem: str) -> g.Var:
         """One more word of the parameter block."""
         v = self.names.var(stem, self.word)
         self.slots.append(v)
         return v
 
     @property
-    def params(self) -> tuple[Var, ...]:
+    def params(self) -> tuple[g.Var, ...]:
         """All parameters, the parameter block last."""
         return (*self.scalars.values(), *self.shape, *self.arrays.values(), *self.results.values(), *self.slots)
 
-    def launch_known(self, a: Atom) -> bool:
+    def launch_known(self, a: g.Atom) -> bool:
         """Whether a launch knows the number before it starts."""
-        return isinstance(a, Const) or a.name in self.scalars
+        return isinstance(a, g.Const) or a.name in self.scalars
 
     # ---- code of a thread
 
@@ -119,27 +119,27 @@ class Builder:
         """Ends an inner body and gives it."""
         return tuple(_flat(self._open.pop()))
 
-    def let(self, stem: str, type_: Type, rhs: Atom | Op | Load | k.Divide) -> Var:
+    def let(self, stem: str, type_: g.Type, rhs: g.Atom | g.Op | g.Load | k.Divide) -> g.Var:
         v = self.names.var(stem, type_)
         self.add(k.Let(v, rhs))
         return v
 
-    def op(self, code: str, *args: Atom, exact: bool = False) -> Atom:
-        return self.let("t", ScalarType(op_base(code, args)), Op(code, args, exact))
+    def op(self, code: str, *args: g.Atom, exact: bool = False) -> g.Atom:
+        return self.let("t", g.ScalarType(op_base(code, args)), g.Op(code, args, exact))
 
-    def load(self, array: Var, *index: Atom) -> Var:
-        return self.let("x", ScalarType(array.base), Load(array, index))
+    def load(self, array: g.Var, *index: g.Atom) -> g.Var:
+        return self.let("x", g.ScalarType(array.base), g.Load(array, index))
 
-    def store(self, array: Var, index: Sequence[Atom], value: Atom) -> None:
+    def store(self, array: g.Var, index: Sequence[g.Atom], value: g.Atom) -> None:
         self.add(k.Store(array, tuple(index), value))
 
-    def both(self, a: Atom | None, b: Atom | None) -> Atom | None:
+    def both(self, a: g.Atom | None, b: g.Atom | None) -> g.Atom | None:
         """Both conditions; None always holds."""
-        if a is None or a == TRUE:
+        if a is None or a == g.TRUE:
             return b
-        return a if b is None or b == TRUE else self.op("and", a, b)
+        return a if b is None or b == g.TRUE else self.op("and", a, b)
 
-    def when(self, condition: Atom | None, then: Callable[[], None]) -> None:
+    def when(self, condition: g.Atom | None, then: Callable[[], None]) -> None:
         """Code under a condition; None always holds."""
         if condition is None:
             then()
@@ -150,12 +150,12 @@ class Builder:
 
     def seq_for(
         self,
-        lower: Atom,
-        upper: Atom,
-        initial: Sequence[Atom],
-        body: Callable[[Var, list[Atom]], Sequence[Atom]],
+        lower: g.Atom,
+        upper: g.Atom,
+        initial: Sequence[g.Atom],
+        body: Callable[[g.Var, list[g.Atom]], Sequence[g.Atom]],
         step: int = 1,
-    ) -> list[Atom]:
+    ) -> list[g.Atom]:
         """A counting loop with scalars from round to round; their last values."""
         index = self.names.var("i", lower.type)
         targets = [self.names.var("c", a.type) for a in initial]
@@ -168,56 +168,56 @@ class Builder:
 
     # ---- arrays of a thread and of a block
 
-    def array(self, base: str, extents: tuple[Atom, ...]) -> Var:
+    def array(self, base: str, extents: tuple[g.Atom, ...]) -> g.Var:
         """A new array of each thread. `Refused` where its size differs between threads."""
         for e in extents:
             if not self.launch_known(e):
                 raise Refused("a body makes an array whose size is not known before the launch")
-        known = [int(e.value) for e in extents if isinstance(e, Const)]
+        known = [int(e.value) for e in extents if isinstance(e, g.Const)]
         private = len(known) == len(extents) and math.prod(known) <= MOST_PRIVATE
-        v = self.names.var("own", ArrayType(base, extents))
+        v = self.names.var("own", g.ArrayType(base, extents))
         self.allocations.append(k.Allocate(v, "private" if private else "scratch"))
         return v
 
-    def is_own(self, v: Var) -> bool:
+    def is_own(self, v: g.Var) -> bool:
         """Whether an array is one of each thread."""
         return any(a.array == v and a.space != "shared" for a in self.allocations)
 
-    def shared(self, stem: str, base: str, extents: Iterable[int]) -> Var:
+    def shared(self, stem: str, base: str, extents: Iterable[int]) -> g.Var:
         """A new array of the block."""
-        v = self.names.var(stem, ArrayType(base, tuple(Const("int", e) for e in extents)))
+        v = self.names.var(stem, g.ArrayType(base, tuple(g.Const("int", e) for e in extents)))
         self.allocations.append(k.Allocate(v, "shared"))
         return v
 
-    def word_const(self, value: int) -> Const:
+    def word_const(self, value: int) -> g.Const:
         """A constant index."""
-        return Const(self.word.base, value)
+        return g.Const(self.word.base, value)
 
-    def as_int(self, a: Atom) -> Atom:
+    def as_int(self, a: g.Atom) -> g.Atom:
         """A recovered index as graphs have them."""
         return a if a.base == "int" else self.op("toi", a)
 
-    def as_word(self, a: Atom) -> Atom:
+    def as_word(self, a: g.Atom) -> g.Atom:
         """An int in the kernel's index words."""
         return (
             a
             if a.base == self.word.base
-            else Const(self.word.base, a.value)
-            if isinstance(a, Const)
+            else g.Const(self.word.base, a.value)
+            if isinstance(a, g.Const)
             else self.op("tol", a)
         )
 
     def scratch_extents(self) -> set[str]:
         """The numbers that say how large the arrays of a thread are."""
-        return {e.name for a in self.allocations for e in extents_of(a.array) if isinstance(e, Var)}
+        return {e.name for a in self.allocations for e in g.extents_of(a.array) if isinstance(e, g.Var)}
 
     # ---- the whole
 
     def kernel(
         self,
-        block_index: Sequence[Var],
-        grid: Sequence[Atom],
-        block: Sequence[Atom],
+        block_index: Sequence[g.Var],
+        grid: Sequence[g.Atom],
+        block: Sequence[g.Atom],
         body: Iterable[k.BlockStmt],
         aligned: bool = False,
     ) -> k.Kernel:
@@ -249,30 +249,30 @@ class IrArithmetic:
     """Indices as code of a thread: `slots[p]` is the word at position p of the parameter block. No result wraps, as the
     word size was chosen so."""
 
-    def __init__(self, builder: Builder, slots: Sequence[Var]) -> None:
+    def __init__(self, builder: Builder, slots: Sequence[g.Var]) -> None:
         self.b = builder
         self.slots = slots
 
-    def _divide(self, dividend: Atom, by: Slot) -> Atom:
+    def _divide(self, dividend: g.Atom, by: Slot) -> g.Atom:
         divisor, multiplier, shift = self.slots[by.position : by.position + 3]
         return self.b.let("q", self.b.word, k.Divide(dividend, divisor, multiplier, shift))
 
-    def bound(self, slot: Slot) -> Atom:
+    def bound(self, slot: Slot) -> g.Atom:
         return self.b.word_const(slot.value) if slot.known else self.slots[slot.position]
 
-    def add(self, a: Atom, b: Atom) -> Atom:
+    def add(self, a: g.Atom, b: g.Atom) -> g.Atom:
         return self.b.op("add", a, b, exact=True)
 
-    def multiply(self, a: Atom, b: Atom) -> Atom:
+    def multiply(self, a: g.Atom, b: g.Atom) -> g.Atom:
         return self.b.op("mul", a, b, exact=True)
 
-    def divide(self, a: Atom, by: Slot) -> tuple[Atom, Atom]:
+    def divide(self, a: g.Atom, by: Slot) -> tuple[g.Atom, g.Atom]:
         quotient = self._divide(a, by)
         product = self.b.op("mul", quotient, self.slots[by.position], exact=True)
         return quotient, self.b.op("sub", a, product, exact=True)
 
-    def less(self, a: Atom, b: Atom) -> Atom:
+    def less(self, a: g.Atom, b: g.Atom) -> g.Atom:
         return self.b.op("lt", a, b)
 
-    def both(self, a: Atom | None, b: Atom | None) -> Atom | None:
+    def both(self, a: g.Atom | None, b: g.Atom | None) -> g.Atom | None:
         return self.b.both(a, b)

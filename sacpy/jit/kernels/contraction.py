@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from sacpy.jit.analysis.affine import Footprint, footprints_of
 from sacpy.jit.analysis.combine import Cell, cell_of
-from sacpy.jit.ir.graph import Atom, Block, Const, Let, Partition, Var, extents_of
+from sacpy.jit.ir import graph as g
 from sacpy.jit.kernels.numbers import Numbers
 from sacpy.jit.kernels.source import Source, number_of
 from sacpy.jit.kernels.thread import Thread
@@ -28,13 +28,13 @@ class Contraction(Cell):
         return number_of(self.inner.upper[0], numbers) - number_of(self.inner.lower[0], numbers)
 
 
-def contraction(source: Source, p: Partition) -> Contraction | None:
+def contraction(source: Source, p: g.Partition) -> Contraction | None:
     """The body of a partition as such, if it is one whose fold's bounds are known before the launch, and that cannot
     fail."""
     cell = folded_cell(source, p)
     if cell is None or cell.inner.rank != 1 or cell.inner.step is not None:
         return None
-    q, before = cell.inner, Block(cell.before)
+    q, before = cell.inner, g.Block(cell.before)
     if source.thread("trial", 32).checked(before, q.body, *(f.combine for f in cell.folds)):
         return None
     found = footprints_of((*p.index, q.index[0]), (before, q.body), source.free)
@@ -42,22 +42,22 @@ def contraction(source: Source, p: Partition) -> Contraction | None:
     return Contraction(p, cell.before, cell.fold, cell.targets, cell.after, prints) if prints else None
 
 
-def folded_cell(source: Source, p: Partition) -> Cell | None:
+def folded_cell(source: Source, p: g.Partition) -> Cell | None:
     """The body of a partition as a cell of scalars with one fold, if the fold's bounds are known before the launch, and
     nothing is checked in front of it."""
     cell = cell_of(p)
-    if cell is None or not p.index or any(extents_of(r) for r in p.body.results):
+    if cell is None or not p.index or any(g.extents_of(r) for r in p.body.results):
         return None
     q = cell.inner
     bounds = (*q.lower, *q.upper, *(q.step or ()), *(q.width or ()))
-    if not all(isinstance(s, Let) for s in cell.before):
+    if not all(isinstance(s, g.Let) for s in cell.before):
         return None
-    return cell if all(isinstance(a, Const) or a.name in source.free for a in bounds) else None
+    return cell if all(isinstance(a, g.Const) or a.name in source.free for a in bounds) else None
 
 
-def combined(thread: Thread, c: Contraction, carried: Sequence[Atom], values: Sequence[Value]) -> list[Atom]:
+def combined(thread: Thread, c: Contraction, carried: Sequence[g.Atom], values: Sequence[Value]) -> list[g.Atom]:
     """The folds' functions: what is carried, with what one more index gives."""
-    found: list[Atom] = []
+    found: list[g.Atom] = []
     at = 0
     for o in c.folds:
         size = len(o.accumulators)
@@ -65,5 +65,5 @@ def combined(thread: Thread, c: Contraction, carried: Sequence[Atom], values: Se
         thread.bind(o.values, values[at : at + size])
         at += size
         results, _ = thread.block(o.combine)
-        found += [r for r in results if isinstance(r, Var | Const)]
+        found += [r for r in results if isinstance(r, g.Var | g.Const)]
     return found

@@ -14,8 +14,8 @@ import math
 from collections.abc import Callable, Hashable, Mapping
 
 from sacpy.jit.analysis.shared_planner import ALIGNMENT, BYTES
+from sacpy.jit.ir import graph as g
 from sacpy.jit.ir import kernel as k
-from sacpy.jit.ir.graph import INT, ArrayType, Atom, Fold, Partition, Var, integer
 from sacpy.jit.kernels import wide
 from sacpy.jit.kernels.builder import IrArithmetic
 from sacpy.jit.kernels.launches import Buffer, KernelOptions, Launch
@@ -50,7 +50,7 @@ class Folds:
         self.source = source
         self.options = options
         w = source.with_loop
-        self.folds = tuple(o for o in w.operators if isinstance(o, Fold))
+        self.folds = tuple(o for o in w.operators if isinstance(o, g.Fold))
         self.pragmas = pragmas_of(w)
         self.kernels: dict[Hashable, Built] = {}
         self.scratch: set[str] = set()
@@ -79,7 +79,7 @@ class Folds:
         atoms = [
             a for p in self.source.with_loop.partitions for a in (*p.lower, *p.upper, *(p.step or ()), *(p.width or ()))
         ]
-        return {a.name for a in atoms if isinstance(a, Var)} | self.scratch
+        return {a.name for a in atoms if isinstance(a, g.Var)} | self.scratch
 
     # ---- plans
 
@@ -98,7 +98,7 @@ class Folds:
         return temporaries, launches
 
     def _partition(
-        self, number: int, p: Partition, numbers: Numbers, parameters: Mapping[str, int]
+        self, number: int, p: g.Partition, numbers: Numbers, parameters: Mapping[str, int]
     ) -> tuple[list[Buffer], list[Launch]]:
         space = space_of(p, numbers).normalised()
         asked, reasons = self._asked(number, space, parameters)
@@ -156,7 +156,7 @@ class Folds:
         return None
 
     def _mapped(
-        self, number: int, p: Partition, mapping: chains.Mapping, reasons: tuple[str, ...], numbers: Numbers
+        self, number: int, p: g.Partition, mapping: chains.Mapping, reasons: tuple[str, ...], numbers: Numbers
     ) -> tuple[int, Launch]:
         """The launch in which each thread has an index, and how many blocks it has."""
         placement = mapping.placement
@@ -185,7 +185,7 @@ class Folds:
         )
 
     def _own(
-        self, number: int, p: Partition, space: IndexSpace, reasons: tuple[str, ...], numbers: Numbers
+        self, number: int, p: g.Partition, space: IndexSpace, reasons: tuple[str, ...], numbers: Numbers
     ) -> tuple[int, Launch]:
         """The launch in which each thread has several indices, a block for so many that the device is filled, and how
         many blocks it has."""
@@ -223,7 +223,7 @@ class Folds:
             scratch_of(built, numbers),
         )
 
-    def _group(self, p: Partition, mapping: chains.Mapping) -> int:
+    def _group(self, p: g.Partition, mapping: chains.Mapping) -> int:
         """How many neighbouring indices a thread takes at a time: where elements lie side by side, as many as the
         widest access takes."""
         plain = p.rank == 1 and not mapping.stages and wide.suits(p) and wide.side_by_side(p)
@@ -231,7 +231,7 @@ class Folds:
 
     # ---- kernels
 
-    def _kernel(self, number: int, p: Partition, mapping: chains.Mapping, bits: int, last: bool, group: int) -> Built:
+    def _kernel(self, number: int, p: g.Partition, mapping: chains.Mapping, bits: int, last: bool, group: int) -> Built:
         """What threads and blocks do with the indices. `last`: there is one block, which gives the results; `group`: so
         many neighbouring indices a thread takes at a time, if their order does not count (a power of two)."""
         thread = self.source.thread(f"fold{number}", bits)
@@ -247,7 +247,7 @@ class Folds:
         b.open()
         mine = b.op("add", b.op("mul", block, b.word_const(threads), exact=True), t, exact=True)
 
-        def one(place: Atom, carried: list[Atom]) -> list[Atom]:
+        def one(place: g.Atom, carried: list[g.Atom]) -> list[g.Atom]:
             index, guard = mapping.recover(IrArithmetic(b, words), (place,) if mapping.placement.grid else (), ())
             thread.bind(p.index, list(map(b.as_int, index)))
             return reduction.take(carried, guard, lambda: thread.block(p.body))
@@ -264,7 +264,7 @@ class Folds:
             )
             count = b.let("count", b.word, k.Divide(room, step, multiplier, shift))
 
-            def several(i: Var, carried: list[Atom]) -> list[Atom]:
+            def several(i: g.Var, carried: list[g.Atom]) -> list[g.Atom]:
                 at = b.op("add", mine, b.op("mul", i, step, exact=True), exact=True)
                 first = b.op("mul", at, size, exact=True) if group > 1 else at
                 for n in range(group):
@@ -290,7 +290,7 @@ class Folds:
             tuple(v.name for v in b.shape),
         )
 
-    def _mapped_kernel(self, number: int, p: Partition, mapping: chains.Mapping, bits: int, last: bool) -> Built:
+    def _mapped_kernel(self, number: int, p: g.Partition, mapping: chains.Mapping, bits: int, last: bool) -> Built:
         """What threads and blocks do with an index each, those of a block counted as those of the grid are, x last."""
         thread = self.source.thread(f"fold{number}", bits)
         b, extents = thread.b, mapping.placement.block
@@ -315,31 +315,37 @@ class Folds:
         return frame.kernel((gather, *phases, end))
 
     def _leave(
-        self, thread: Thread, reduction: Reduction, shared: Shared, number: int, block: Callable[[], Atom], blocks: Var
+        self,
+        thread: Thread,
+        reduction: Reduction,
+        shared: Shared,
+        number: int,
+        block: Callable[[], g.Atom],
+        blocks: g.Var,
     ) -> k.BlockStmt:
         """One thread hands on what its block has. `block` writes the code for its number."""
         b = thread.b
         b.open()
         place = block()
         for (name, base), array in zip(self._partials(reduction, number), shared.arrays):
-            b.store(b.result(name, base, (blocks,)), (place,), b.load(array, integer(0)))
-        return k.ForAll((b.names.var("thread", INT),), (integer(1),), b.close())
+            b.store(b.result(name, base, (blocks,)), (place,), b.load(array, g.integer(0)))
+        return k.ForAll((b.names.var("thread", g.INT),), (g.integer(1),), b.close())
 
     def _results(
-        self, thread: Thread, reduction: Reduction, shared: Shared, number: int, total: Var | None
+        self, thread: Thread, reduction: Reduction, shared: Shared, number: int, total: g.Var | None
     ) -> k.BlockStmt:
         """One thread gives the results. `total`: how many indices there were, where there may have been none."""
         b = thread.b
-        arrays = [b.result(t.name, t.base, (integer(1),)) for t in self.source.targets]
+        arrays = [b.result(t.name, t.base, (g.integer(1),)) for t in self.source.targets]
         b.open()
-        found = [b.load(a, integer(0)) for a in shared.arrays]
+        found = [b.load(a, g.integer(0)) for a in shared.arrays]
         some = None if total is None else b.op("lt", b.word_const(0), total)
-        before: Callable[[], list[Atom]] | None = (
-            None if number == 0 else lambda: [b.load(a, integer(0)) for a in arrays]
+        before: Callable[[], list[g.Atom]] | None = (
+            None if number == 0 else lambda: [b.load(a, g.integer(0)) for a in arrays]
         )
         for array, v in zip(arrays, reduction.finish(found, some, before)):
-            b.store(array, (integer(0),), v)
-        return k.ForAll((b.names.var("thread", INT),), (integer(1),), b.close())
+            b.store(array, (g.integer(0),), v)
+        return k.ForAll((b.names.var("thread", g.INT),), (g.integer(1),), b.close())
 
     def _partials(self, reduction: Reduction, number: int) -> list[tuple[str, str]]:
         """Names and base types of the arrays that hold what blocks have."""
@@ -370,24 +376,24 @@ class Folds:
         count, run = b.number("count"), b.slot("each")
         parts = []
         for name, base in self._partials(reduction, number):
-            b.arrays[name] = Var(name, ArrayType(base, (count,)))
+            b.arrays[name] = g.Var(name, g.ArrayType(base, (count,)))
             parts.append(b.arrays[name])
-        t = b.names.var("thread", INT)
+        t = b.names.var("thread", g.INT)
         shared = reduction.allocate(threads)
         b.open()
         start = b.op("mul", t, run, exact=True)
         stop = b.op("min", b.op("add", start, run, exact=True), count)
 
-        def one(i: Var, carried: list[Atom]) -> list[Atom]:
+        def one(i: g.Var, carried: list[g.Atom]) -> list[g.Atom]:
             return reduction.joined(carried, [b.load(a, i) for a in parts])
 
         found = b.seq_for(start, stop, reduction.initial[: len(reduction.kept)], one)
         reduction.leave(shared, t, found)
-        gather = k.ForAll((t,), (integer(threads),), b.close())
+        gather = k.ForAll((t,), (g.integer(threads),), b.close())
         phases = reduction.tree(shared, threads)
         end = self._results(thread, reduction, shared, number, None)
         return Built(
-            b.kernel((b.names.var("block", INT),), (integer(1),), (integer(threads),), (gather, *phases, end)),
+            b.kernel((b.names.var("block", g.INT),), (g.integer(1),), (g.integer(threads),), (gather, *phases, end)),
             tuple(v.name for v in b.shape),
         )
 
@@ -399,6 +405,6 @@ class Folds:
             b = thread.b
             b.open()
             for t, neutral in zip(self.source.targets, (n for f in self.folds for n in f.neutrals)):
-                b.store(b.result(t.name, t.base, (integer(1),)), (integer(0),), thread.atom(neutral))
+                b.store(b.result(t.name, t.base, (g.integer(1),)), (g.integer(0),), thread.atom(neutral))
             built = self.kernels["neutral"] = Built(b.kernel((), (), (), (k.ForAll((), (), b.close()),)), ())
         return Launch(built.kernel, (1, 1, 1), (1, 1, 1), built.arguments((), ()), "total")

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sacpy.jit.ir import graph as g
 from sacpy.jit.ir import kernel as k
-from sacpy.jit.ir.graph import Atom, Const, Genarray, Let, Modarray, Partition, Var, WithLoop, extents_of
 from sacpy.jit.kernels.builder import IrArithmetic
 from sacpy.jit.kernels.several import Cell, either, threads_phase
 from sacpy.jit.kernels.source import Built, Frame, Source, mapped
@@ -23,28 +23,28 @@ from sacpy.withloop.combinators import Form
 from sacpy.withloop.spaces import IndexSpace
 
 
-def cell_extents(o: Genarray | Modarray, rank: int) -> tuple[Atom, ...]:
+def cell_extents(o: g.Genarray | g.Modarray, rank: int) -> tuple[g.Atom, ...]:
     """The extents of one cell."""
-    return o.cell if isinstance(o, Genarray) else extents_of(o.array)[rank:]
+    return o.cell if isinstance(o, g.Genarray) else g.extents_of(o.array)[rank:]
 
 
-def results(thread: Thread, source: Source) -> list[Var]:
+def results(thread: Thread, source: Source) -> list[g.Var]:
     """The arrays to be written, as parameters."""
-    return [thread.b.result(t.name, t.base, extents_of(t)) for t in source.targets]
+    return [thread.b.result(t.name, t.base, g.extents_of(t)) for t in source.targets]
 
 
-def compute(thread: Thread, p: Partition, index: Sequence[Atom], arrays: Sequence[Var]) -> None:
+def compute(thread: Thread, p: g.Partition, index: Sequence[g.Atom], arrays: Sequence[g.Var]) -> None:
     """The code for one index of a partition."""
     thread.bind(p.index, list(index))
     made = {
         t.name
         for s in p.body.statements
-        if isinstance(s, Let) and isinstance(s.rhs, WithLoop)
+        if isinstance(s, g.Let) and isinstance(s.rhs, g.WithLoop)
         for t, o in zip(s.targets, s.rhs.operators)
-        if isinstance(o, Genarray | Modarray)
+        if isinstance(o, g.Genarray | g.Modarray)
     }
     for r, array in zip(p.body.results, arrays):
-        if isinstance(r, Var) and r.name in made and thread.uses[r.name] == 1:
+        if isinstance(r, g.Var) and r.name in made and thread.uses[r.name] == 1:
             thread.destinations[r.name] = Memory(array, tuple(index))
 
     def finish(values: list[Value]) -> None:
@@ -54,12 +54,12 @@ def compute(thread: Thread, p: Partition, index: Sequence[Atom], arrays: Sequenc
     thread.block(p.body, finish)
 
 
-def default(thread: Thread, o: Genarray | Modarray, array: Var, index: tuple[Atom, ...]) -> None:
+def default(thread: Thread, o: g.Genarray | g.Modarray, array: g.Var, index: tuple[g.Atom, ...]) -> None:
     """The code for one index that no partition has."""
     cell = Memory(array, index)
     value = (
         thread.value(o.default)
-        if isinstance(o, Genarray)
+        if isinstance(o, g.Genarray)
         else thread.arrays.view(thread.array(o.array), index)
         if cell.extents
         else thread.arrays.load(thread.array(o.array), index)
@@ -85,19 +85,19 @@ def default_kernel(
     then those of the cell, so that neighbouring threads write neighbouring elements."""
     thread = source.thread("default", bits)
     o = source.with_loop.operators[operator]
-    assert isinstance(o, Genarray | Modarray)
+    assert isinstance(o, g.Genarray | g.Modarray)
     array = results(thread, source)[operator]
     for other in source.targets:
         if other.name != array.name:
             del thread.b.results[other.name]
 
-    def body(index: tuple[Atom, ...], _: Sequence[Var]) -> None:
-        value: Atom
-        if isinstance(o, Modarray):
+    def body(index: tuple[g.Atom, ...], _: Sequence[g.Var]) -> None:
+        value: g.Atom
+        if isinstance(o, g.Modarray):
             value = thread.arrays.load(thread.array(o.array), index)
         else:
             spread = thread.value(o.default)
-            value = spread if isinstance(spread, Var | Const) else thread.arrays.load(spread, index[rank:])
+            value = spread if isinstance(spread, g.Var | g.Const) else thread.arrays.load(spread, index[rank:])
         thread.arrays.assign(Memory(array, index), value)
 
     return mapped(thread, mapping, block, (), body)
@@ -135,11 +135,11 @@ def pieces_kernel(
     frame = Frame(b, mapping, block)
     words = [b.slot(name) for name in names]
 
-    def member(number: int, index: tuple[Atom, ...]) -> Atom | None:
+    def member(number: int, index: tuple[g.Atom, ...]) -> g.Atom | None:
         own = IrArithmetic(b, words[starts[number] :])
         return membership.member(own, forms[number], positioned(slots[number]), tuple(map(b.as_word, index)))
 
-    def body(index: tuple[Atom, ...]) -> None:
+    def body(index: tuple[g.Atom, ...]) -> None:
         def cell(number: int) -> None:
             if number in only:
                 compute(thread, w.partitions[number], index, arrays)
@@ -149,7 +149,7 @@ def pieces_kernel(
                 return
             if number == len(w.partitions):
                 for o, array in zip(w.operators, arrays):
-                    assert isinstance(o, Genarray | Modarray)
+                    assert isinstance(o, g.Genarray | g.Modarray)
                     default(thread, o, array, index)
                 return
             if only == {number}:

@@ -10,24 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from sacpy.jit.ir import graph as g
 from sacpy.jit.ir import kernel as k
-from sacpy.jit.ir.graph import (
-    BOOL,
-    TRUE,
-    Atom,
-    Block,
-    Const,
-    Fold,
-    Genarray,
-    Modarray,
-    Operator,
-    Partition,
-    Propagate,
-    Var,
-    WithLoop,
-    extents_of,
-    integer,
-)
 from sacpy.jit.ir.rewrite import free
 from sacpy.jit.kernels.launches import Refused
 from sacpy.jit.kernels.state import State
@@ -37,7 +21,7 @@ from sacpy.nodes import replace
 if TYPE_CHECKING:
     from sacpy.jit.kernels.thread import Thread
 
-Step = Callable[[tuple[Atom, ...], list[Atom]], list[Atom]]
+Step = Callable[[tuple[g.Atom, ...], list[g.Atom]], list[g.Atom]]
 
 
 class Nests:
@@ -47,7 +31,7 @@ class Nests:
         self.t = thread
         self.b = thread.b
 
-    def with_loop(self, targets: Sequence[Var], w: WithLoop) -> Atom | None:
+    def with_loop(self, targets: Sequence[g.Var], w: g.WithLoop) -> g.Atom | None:
         """A with-loop; whether the checks in it held (None: there are none)."""
         framed, others = divided(w)
         if not w.disjoint and len(w.partitions) > 1 and framed and others:
@@ -58,16 +42,18 @@ class Nests:
             return self.b.both(a, b)
         return self._run(targets, w, reverse=not others)
 
-    def _run(self, targets: Sequence[Var], w: WithLoop, reverse: bool) -> Atom | None:
+    def _run(self, targets: Sequence[g.Var], w: g.WithLoop, reverse: bool) -> g.Atom | None:
         names = results_of(w, targets)
         arrays = {
-            n: self._start(o, names[n][0], w) for n, o in enumerate(w.operators) if isinstance(o, Genarray | Modarray)
+            n: self._start(o, names[n][0], w)
+            for n, o in enumerate(w.operators)
+            if isinstance(o, g.Genarray | g.Modarray)
         }
         totals: dict[int, list[Value]] = {}
         for n, o in enumerate(w.operators):
-            if isinstance(o, Propagate):
+            if isinstance(o, g.Propagate):
                 totals[n] = [self.t.value(a) for a in o.initial]
-        held: Atom | None = None
+        held: g.Atom | None = None
         for number, p in enumerate(reversed(w.partitions) if reverse else w.partitions):
             found, ok = self._when(held, w, p, arrays, totals, number == 0)
             held = ok if held is None else held if ok is None else ok
@@ -82,13 +68,13 @@ class Nests:
 
     def _when(
         self,
-        held: Atom | None,
-        w: WithLoop,
-        p: Partition,
+        held: g.Atom | None,
+        w: g.WithLoop,
+        p: g.Partition,
         arrays: dict[int, Memory],
         totals: dict[int, list[Value]],
         first: bool,
-    ) -> tuple[dict[int, list[Value]], Atom | None]:
+    ) -> tuple[dict[int, list[Value]], g.Atom | None]:
         """One partition, left out where a check failed before. Gives the accumulated values."""
         plan = _Folding(self, w, p, totals, first)
         if held is not None and plan.state.checks:
@@ -96,24 +82,24 @@ class Nests:
         last = plan.run(arrays)
         return plan.results(last), plan.state.ok(last) if plan.state.checks else held
 
-    def _start(self, o: Genarray | Modarray, target: Var, w: WithLoop) -> Memory:
+    def _start(self, o: g.Genarray | g.Modarray, target: g.Var, w: g.WithLoop) -> Memory:
         """The memory of a result, with what no partition covers in it."""
         place = self.t.destinations.pop(target.name, None)
         clean = w.complete and (w.disjoint or len(w.partitions) < 2)
         if place is not None and not clean:
             self.b.once[place.var.name] = False
-        extents = self.t.atoms(extents_of(target))
+        extents = self.t.atoms(g.extents_of(target))
         memory = place if place is not None else Memory(self.b.array(target.base, extents))
-        if isinstance(o, Modarray):
+        if isinstance(o, g.Modarray):
             if not w.complete:
                 self.t.arrays.assign(memory, self.t.array(o.array))
         elif not w.complete:
             self._fill(memory, o, len(w.frame or ()))
         return memory
 
-    def _fill(self, memory: Memory, o: Genarray, rank: int) -> None:
+    def _fill(self, memory: Memory, o: g.Genarray, rank: int) -> None:
         default = self.t.value(o.default)
-        if isinstance(default, Var | Const):
+        if isinstance(default, g.Var | g.Const):
             self.t.arrays.assign(memory, default)
             return
         self.t.arrays.each(
@@ -124,8 +110,8 @@ class Nests:
     # ---- loops over an index space
 
     def nest(
-        self, p: Partition, scalars: list[Atom], body: Step, go: Callable[[list[Atom]], Atom] | None
-    ) -> list[Atom]:
+        self, p: g.Partition, scalars: list[g.Atom], body: Step, go: Callable[[list[g.Atom]], g.Atom] | None
+    ) -> list[g.Atom]:
         """Loops over the indices of a partition in row-major order, with scalars from one to the next. `go`: says by
         the scalars whether they go on."""
         axes = [
@@ -138,7 +124,7 @@ class Nests:
             for n, (lo, up) in enumerate(zip(p.lower, p.upper))
         ]
 
-        def level(n: int, index: tuple[Atom, ...], carried: list[Atom]) -> list[Atom]:
+        def level(n: int, index: tuple[g.Atom, ...], carried: list[g.Atom]) -> list[g.Atom]:
             if n == len(axes):
                 return body(index, carried)
             lower, upper, step, width = axes[n]
@@ -151,34 +137,34 @@ class Nests:
 
     def _strided(
         self,
-        axis: tuple[Atom, Atom, Atom, Atom],
-        carried: list[Atom],
-        body: Callable[[Atom, list[Atom]], list[Atom]],
-        go: Callable[[list[Atom]], Atom] | None,
-    ) -> list[Atom]:
+        axis: tuple[g.Atom, g.Atom, g.Atom, g.Atom],
+        carried: list[g.Atom],
+        body: Callable[[g.Atom, list[g.Atom]], list[g.Atom]],
+        go: Callable[[list[g.Atom]], g.Atom] | None,
+    ) -> list[g.Atom]:
         lower, upper, step, width = axis
-        if isinstance(step, Const) and width == integer(1):
+        if isinstance(step, g.Const) and width == g.integer(1):
             return self._count(lower, upper, carried, body, go, int(step.value))
         arrays, op = self.t.arrays, self.b.op
         span = op("sub", upper, lower, exact=True)
-        whole = op("div", op("add", op("max", span, integer(0)), arrays.add(step, integer(-1))), step)
+        whole = op("div", op("add", op("max", span, g.integer(0)), arrays.add(step, g.integer(-1))), step)
 
-        def group(number: Atom, c: list[Atom]) -> list[Atom]:
+        def group(number: g.Atom, c: list[g.Atom]) -> list[g.Atom]:
             start = op("add", lower, op("mul", number, step, exact=True), exact=True)
             left = op("min", op("sub", upper, start, exact=True), width)
             return self._count(start, op("add", start, left, exact=True), c, body, go)
 
-        return self._count(integer(0), whole, carried, group, go)
+        return self._count(g.integer(0), whole, carried, group, go)
 
     def _count(
         self,
-        lower: Atom,
-        upper: Atom,
-        carried: list[Atom],
-        body: Callable[[Atom, list[Atom]], list[Atom]],
-        go: Callable[[list[Atom]], Atom] | None,
+        lower: g.Atom,
+        upper: g.Atom,
+        carried: list[g.Atom],
+        body: Callable[[g.Atom, list[g.Atom]], list[g.Atom]],
+        go: Callable[[list[g.Atom]], g.Atom] | None,
         step: int = 1,
-    ) -> list[Atom]:
+    ) -> list[g.Atom]:
         """A counting loop, or, where it may end early, rounds with a test."""
         if go is None:
             return self.b.seq_for(lower, upper, carried, body, step)
@@ -190,7 +176,7 @@ class Nests:
         condition = b.close()
         b.open()
         updates = body(index, list(targets))
-        next_ = b.op("add", index, integer(step))
+        next_ = b.op("add", index, g.integer(step))
         code = b.close()
         b.add(
             k.While((k.Carried(index, lower, next_), *map(k.Carried, targets, carried, updates)), condition, test, code)
@@ -202,32 +188,34 @@ class _Folding:
     """One partition with what its operators accumulate. A partition's folds start from the neutral elements; at its end
     they are combined with those of the partitions before."""
 
-    def __init__(self, nests: Nests, w: WithLoop, p: Partition, before: dict[int, list[Value]], first: bool) -> None:
+    def __init__(
+        self, nests: Nests, w: g.WithLoop, p: g.Partition, before: dict[int, list[Value]], first: bool
+    ) -> None:
         self.n, self.t, self.b = nests, nests.t, nests.b
         self.w, self.p, self.before, self.first = w, p, before, first
-        self.own = [(n, o) for n, o in enumerate(w.operators) if isinstance(o, Fold | Propagate)]
-        params: list[Var] = []
+        self.own = [(n, o) for n, o in enumerate(w.operators) if isinstance(o, g.Fold | g.Propagate)]
+        params: list[g.Var] = []
         initial: list[Value] = []
         for n, o in self.own:
-            params += o.accumulators if isinstance(o, Fold) else o.params
-            initial += [self.t.value(a) for a in o.neutrals] if isinstance(o, Fold) else before[n]
-        self.combined = [o.combine for _, o in self.own if isinstance(o, Fold)]
+            params += o.accumulators if isinstance(o, g.Fold) else o.params
+            initial += [self.t.value(a) for a in o.neutrals] if isinstance(o, g.Fold) else before[n]
+        self.combined = [o.combine for _, o in self.own if isinstance(o, g.Fold)]
         checks = self.t.checked(p.body, *self.combined)
-        self.early = bool(self.own) and all(isinstance(o, Fold) and o.stop is not None for _, o in self.own)
+        self.early = bool(self.own) and all(isinstance(o, g.Fold) and o.stop is not None for _, o in self.own)
         self.state = State(self.t, params, initial, checks)
 
-    def run(self, arrays: dict[int, Memory]) -> list[Atom]:
+    def run(self, arrays: dict[int, Memory]) -> list[g.Atom]:
         """The loops; what was carried last."""
         t, state = self.t, self.state
-        stopping = [(n, o) for n, o in self.own if isinstance(o, Fold) and o.stop is not None]
-        flags: list[Atom] = [TRUE for _ in stopping]
+        stopping = [(n, o) for n, o in self.own if isinstance(o, g.Fold) and o.stop is not None]
+        flags: list[g.Atom] = [g.TRUE for _ in stopping]
         count = len(state.scalars)
 
-        def body(index: tuple[Atom, ...], carried: list[Atom]) -> list[Atom]:
+        def body(index: tuple[g.Atom, ...], carried: list[g.Atom]) -> list[g.Atom]:
             own, going = carried[:count], carried[count:]
-            next_going: list[Atom] = []
+            next_going: list[g.Atom] = []
 
-            def round_() -> tuple[list[Value], Atom | None]:
+            def round_() -> tuple[list[Value], g.Atom | None]:
                 for v, i in zip(self.p.index, index):
                     t.env[v.name] = self.b.as_int(i)
                 return self._body(index, arrays, own)
@@ -237,17 +225,17 @@ class _Folding:
             at = 0
             for _, o in self.own:
                 size = width_of(o)
-                if isinstance(o, Fold) and o.stop is not None:
+                if isinstance(o, g.Fold) and o.stop is not None:
                     values[at : at + size], on = self._stopped(
                         o, going[len(next_going)], values[at : at + size], old[at : at + size]
                     )
                     next_going.append(on)
                 at += size
-            scalars: list[Atom] = [v for v in values if isinstance(v, Var | Const)]
+            scalars: list[g.Atom] = [v for v in values if isinstance(v, g.Var | g.Const)]
             return [*scalars, *(updates[count - 1 :] if state.checks else ()), *next_going]
 
-        def go(carried: list[Atom]) -> Atom:
-            found: Atom = carried[count]
+        def go(carried: list[g.Atom]) -> g.Atom:
+            found: g.Atom = carried[count]
             for flag in carried[count + 1 :]:
                 found = self.b.op("or", found, flag)
             return found
@@ -258,26 +246,26 @@ class _Folding:
 
     def next_round(self) -> set[str]:
         """What the body and the functions of folds use of names from outside."""
-        given = [(*o.accumulators, *o.values) if isinstance(o, Fold) else o.params for _, o in self.own]
+        given = [(*o.accumulators, *o.values) if isinstance(o, g.Fold) else o.params for _, o in self.own]
         return free(self.p.body).union(*map(free, self.combined)) - {v.name for many in given for v in many}
 
-    def _stopped(self, o: Fold, flag: Atom, new: list[Value], old: list[Value]) -> tuple[list[Value], Atom]:
+    def _stopped(self, o: g.Fold, flag: g.Atom, new: list[Value], old: list[Value]) -> tuple[list[Value], g.Atom]:
         """The accumulators of a fold that may have ended before, and whether it goes on."""
         kept: list[Value] = []
-        different: Atom | None = None
+        different: g.Atom | None = None
         for v, before, stop in zip(new, old, o.stop or ()):
-            if not isinstance(v, Var | Const) or not isinstance(before, Var | Const):
+            if not isinstance(v, g.Var | g.Const) or not isinstance(before, g.Var | g.Const):
                 raise Refused("a fold of arrays in its body ends early")
             mine = self.b.op("select", flag, v, before)
             kept.append(mine)
             unequal = self.b.op("neq", mine, self.t.atom(stop))
             different = unequal if different is None else self.b.op("or", different, unequal)
-        return kept, self.b.op("and", flag, different or TRUE)
+        return kept, self.b.op("and", flag, different or g.TRUE)
 
     def _body(
-        self, index: tuple[Atom, ...], arrays: dict[int, Memory], own: list[Atom]
-    ) -> tuple[list[Value], Atom | None]:
-        held: list[Atom | None] = []
+        self, index: tuple[g.Atom, ...], arrays: dict[int, Memory], own: list[g.Atom]
+    ) -> tuple[list[Value], g.Atom | None]:
+        held: list[g.Atom | None] = []
 
         def after(values: list[Value]) -> list[Value]:
             at = 0
@@ -286,12 +274,12 @@ class _Folding:
                 mine = values[at : at + width_of(o)]
                 at += len(mine)
                 match o:
-                    case Fold():
+                    case g.Fold():
                         self.t.bind(o.values, mine)
                         results, ok = self.t.block(o.combine)
                         held.append(ok)
                         found += results
-                    case Propagate():
+                    case g.Propagate():
                         found += mine
                     case _:
                         memory = arrays[n]
@@ -301,37 +289,37 @@ class _Folding:
         values, ok = self.t.block(self.p.body, later=self.combined)
         if ok is None:
             given = after(values)
-            all_held: Atom | None = None
+            all_held: g.Atom | None = None
             for h in held:
                 all_held = self.b.both(all_held, h)
             return given, all_held
         return self._under(ok, lambda: after(values), held, own)
 
     def _under(
-        self, ok: Atom, after: Callable[[], list[Value]], held: list[Atom | None], own: list[Atom]
-    ) -> tuple[list[Value], Atom | None]:
+        self, ok: g.Atom, after: Callable[[], list[Value]], held: list[g.Atom | None], own: list[g.Atom]
+    ) -> tuple[list[Value], g.Atom | None]:
         """What follows a body, where its checks held."""
         self.b.open()
         found = after()
-        inner: Atom | None = None
+        inner: g.Atom | None = None
         for h in held:
             inner = self.b.both(inner, h)
         merges: list[k.Merge] = []
         result: list[Value] = []
         scalars = iter(own)
         for v in found:
-            if not isinstance(v, Var | Const):
+            if not isinstance(v, g.Var | g.Const):
                 result.append(v if isinstance(v, Memory) and not v.prefix else self.t.arrays.copy(v))
                 continue
             target = self.b.names.var("c", v.type)
             merges.append(k.Merge(target, v, next(scalars)))
             result.append(target)
-        together = self.b.names.var("ok", BOOL)
-        merges.append(k.Merge(together, inner or TRUE, Const("bool", False)))
+        together = self.b.names.var("ok", g.BOOL)
+        merges.append(k.Merge(together, inner or g.TRUE, g.Const("bool", False)))
         self.b.add(k.If(ok, self.b.close(), (), tuple(merges)))
         return result, together
 
-    def results(self, last: list[Atom]) -> dict[int, list[Value]]:
+    def results(self, last: list[g.Atom]) -> dict[int, list[Value]]:
         """The accumulated values, those of the partitions before included."""
         values = self.state.values(last)
         found: dict[int, list[Value]] = {}
@@ -339,7 +327,7 @@ class _Folding:
         for n, o in self.own:
             mine = values[at : at + width_of(o)]
             at += len(mine)
-            if isinstance(o, Fold) and not self.first:
+            if isinstance(o, g.Fold) and not self.first:
                 self.t.bind(o.accumulators, mine)
                 self.t.bind(o.values, self.before[n])
                 mine, ok = self.t.block(o.combine)
@@ -352,20 +340,20 @@ class _Folding:
 # ---------------------------------------------------------------- operators
 
 
-def divided(w: WithLoop) -> tuple[list[int], list[int]]:
+def divided(w: g.WithLoop) -> tuple[list[int], list[int]]:
     """The numbers of the operators that make arrays cell by cell, and of the others."""
-    framed = [n for n, o in enumerate(w.operators) if isinstance(o, Genarray | Modarray)]
+    framed = [n for n, o in enumerate(w.operators) if isinstance(o, g.Genarray | g.Modarray)]
     return framed, [n for n in range(len(w.operators)) if n not in framed]
 
 
-def width_of(o: Operator) -> int:
+def width_of(o: g.Operator) -> int:
     """How many values an operator takes of each body, and how many results it has."""
-    return len(o.neutrals) if isinstance(o, Fold) else len(o.initial) if isinstance(o, Propagate) else 1
+    return len(o.neutrals) if isinstance(o, g.Fold) else len(o.initial) if isinstance(o, g.Propagate) else 1
 
 
-def results_of(w: WithLoop, targets: Sequence[Var]) -> list[Sequence[Var]]:
+def results_of(w: g.WithLoop, targets: Sequence[g.Var]) -> list[Sequence[g.Var]]:
     """The targets of each operator."""
-    found: list[Sequence[Var]] = []
+    found: list[Sequence[g.Var]] = []
     at = 0
     for o in w.operators:
         found.append(targets[at : at + width_of(o)])
@@ -373,13 +361,13 @@ def results_of(w: WithLoop, targets: Sequence[Var]) -> list[Sequence[Var]]:
     return found
 
 
-def select(w: WithLoop, numbers: Sequence[int]) -> WithLoop:
+def select(w: g.WithLoop, numbers: Sequence[int]) -> g.WithLoop:
     """The with-loop with some of its operators only."""
     operators = tuple(w.operators[n] for n in numbers)
-    framed = any(isinstance(o, Genarray | Modarray) for o in operators)
+    framed = any(isinstance(o, g.Genarray | g.Modarray) for o in operators)
     starts = [sum(map(width_of, w.operators[:n])) for n in range(len(w.operators))]
     chosen = [at for n in numbers for at in range(starts[n], starts[n] + width_of(w.operators[n]))]
     partitions = tuple(
-        replace(p, body=Block(p.body.statements, tuple(p.body.results[at] for at in chosen))) for p in w.partitions
+        replace(p, body=g.Block(p.body.statements, tuple(p.body.results[at] for at in chosen))) for p in w.partitions
     )
     return replace(w, frame=w.frame if framed else None, operators=operators, partitions=partitions)

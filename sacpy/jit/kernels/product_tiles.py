@@ -24,8 +24,8 @@ from collections.abc import Callable, Sequence
 
 from sacpy.jit.analysis.affine import Entry, Footprint, block_axes
 from sacpy.jit.analysis.shared_planner import BYTES
+from sacpy.jit.ir import graph as g
 from sacpy.jit.ir import kernel as k
-from sacpy.jit.ir.graph import INT, Atom, Block, Const, Partition, Var, integer
 from sacpy.jit.kernels import maps, register_tiles
 from sacpy.jit.kernels.builder import Builder
 from sacpy.jit.kernels.contraction import Contraction, combined
@@ -77,7 +77,7 @@ class Tiles(Node):
         """Bytes of shared memory."""
         return sum(BYTES[f.array.base] * math.prod(extents) for f, extents in self.padded)
 
-    def words(self, p: Partition) -> str:
+    def words(self, p: g.Partition) -> str:
         """What is loaded, in words."""
         return f"{tiles_in_words(self.tiles, p)}, along the folded axis {STRIP} at a time"
 
@@ -181,9 +181,9 @@ class _Writer:
         for f, _ in found.tiles:
             self.b.parameter(f.array.name)
         self.lower, self.upper = self.thread.atom(c.inner.lower[0]), self.thread.atom(c.inner.upper[0])
-        self.own = [self.b.array(n.base, (integer(1),)) for o in c.folds for n in o.neutrals]
+        self.own = [self.b.array(n.base, (g.integer(1),)) for o in c.folds for n in o.neutrals]
         self.tiles = [self.b.shared("tile", f.array.base, extents) for f, extents in found.padded]
-        self.strip = self.b.names.var("strip", INT)
+        self.strip = self.b.names.var("strip", g.INT)
 
     def kernel(self) -> Built:
         loads = tuple(
@@ -194,17 +194,17 @@ class _Writer:
             self.strip,
             self.lower,
             self.upper,
-            integer(STRIP),
+            g.integer(STRIP),
             (*loads, k.Barrier(), self.phase(self.go_on, tiled=True), k.Barrier()),
         )
         return self.frame.kernel((self.phase(self.start), strips, self.phase(self.end)))
 
-    def origin(self, corner: Sequence[Atom], e: Entry) -> Atom:
+    def origin(self, corner: Sequence[g.Atom], e: Entry) -> g.Atom:
         """Where a tile begins along one of its axes. `corner`: the index of the block's first cell."""
-        base: Atom = integer(0) if e.axis is None else self.strip if e.axis == len(corner) else corner[e.axis]
-        return self.b.op("add", base, integer(e.low))
+        base: g.Atom = g.integer(0) if e.axis is None else self.strip if e.axis == len(corner) else corner[e.axis]
+        return self.b.op("add", base, g.integer(e.low))
 
-    def phase(self, code: Callable[[Sequence[Atom]], None], tiled: bool = False) -> k.ForAll:
+    def phase(self, code: Callable[[Sequence[g.Atom]], None], tiled: bool = False) -> k.ForAll:
         """All threads that have a cell do something; what stands before the fold is at hand, and the tiles of a strip
         if they are there."""
         b, thread = self.b, self.thread
@@ -219,39 +219,38 @@ class _Writer:
 
         def body() -> None:
             thread.bind(self.c.partition.index, list(index))
-            thread.block(Block(self.c.before), later=self.c.later)
+            thread.block(g.Block(self.c.before), later=self.c.later)
             code(index)
 
         b.when(guard, body)
         return k.ForAll(threads, self.frame.size, b.close())
 
-    def start(self, _: Sequence[Atom]) -> None:
+    def start(self, _: Sequence[g.Atom]) -> None:
         for array, n in zip(self.own, (n for o in self.c.folds for n in o.neutrals)):
-            self.b.store(array, (integer(0),), self.thread.atom(n))
+            self.b.store(array, (g.integer(0),), self.thread.atom(n))
 
-    def go_on(self, _: Sequence[Atom]) -> None:
+    def go_on(self, _: Sequence[g.Atom]) -> None:
         b, thread = self.b, self.thread
-        left = b.op("min", integer(STRIP), b.op("sub", self.upper, self.strip, exact=True))
+        left = b.op("min", g.integer(STRIP), b.op("sub", self.upper, self.strip, exact=True))
 
-        def one(at: Var, carried: list[Atom]) -> list[Atom]:
+        def one(at: g.Var, carried: list[g.Atom]) -> list[g.Atom]:
             thread.bind(self.c.inner.index, [at])
             values, _ = thread.block(self.c.inner.body, later=self.c.later)
             return combined(thread, self.c, carried, values)
 
-
         last = b.seq_for(
-            self.strip, b.op("add", self.strip, left, exact=True), [b.load(a, integer(0)) for a in self.own], one
+            self.strip, b.op("add", self.strip, left, exact=True), [b.load(a, g.integer(0)) for a in self.own], one
         )
         for array, v in zip(self.own, last):
-            b.store(array, (integer(0),), v)
+            b.store(array, (g.integer(0),), v)
 
-    def end(self, index: Sequence[Atom]) -> None:
+    def end(self, index: Sequence[g.Atom]) -> None:
         thread = self.thread
-        thread.bind(self.c.targets, [self.b.load(a, integer(0)) for a in self.own])
+        thread.bind(self.c.targets, [self.b.load(a, g.integer(0)) for a in self.own])
 
         def finish(values: list[Value]) -> None:
             for array, v in zip(self.results, values, strict=True):
-                assert isinstance(v, Var | Const)
+                assert isinstance(v, g.Var | g.Const)
                 self.b.store(array, index, v)
 
         thread.block(self.c.after, finish)

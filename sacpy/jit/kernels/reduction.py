@@ -17,8 +17,8 @@ from collections.abc import Callable, Sequence
 
 from sacpy.jit.analysis.folds import recognised
 from sacpy.jit.analysis.shared_planner import ALIGNMENT, BYTES
+from sacpy.jit.ir import graph as g
 from sacpy.jit.ir import kernel as k
-from sacpy.jit.ir.graph import FALSE, INT, TRUE, ArrayType, Atom, Const, Fold, Var, integer
 from sacpy.jit.kernels.launches import KernelOptions, Refused
 from sacpy.jit.kernels.thread import Thread
 from sacpy.jit.kernels.values import Value, zero
@@ -26,7 +26,7 @@ from sacpy.lang.constants import largest, smallest
 from sacpy.lang.types import REAL, SIGNED
 from sacpy.nodes import Node
 
-Code = Callable[[], list[Atom]]
+Code = Callable[[], list[g.Atom]]
 RADIX = 8  # how many values a thread combines at a time
 NAN, NEGATIVE_ZERO, ZERO = 1, 2, 4  # what was come across, as bits
 
@@ -35,27 +35,27 @@ class Shared(Node):
     """What the threads of a block have accumulated, an element for each: one array per accumulator, and the flags where
     there are any."""
 
-    arrays: tuple[Var, ...]
+    arrays: tuple[g.Var, ...]
 
 
 class Reduction:
     """The folds of a with-loop in one kernel. Carried are the accumulators, then the flag where there is one, then what
     extremes of reals have come across where there are such, then whether all checks held where there are checks."""
 
-    def __init__(self, thread: Thread, folds: Sequence[Fold], checks: bool) -> None:
+    def __init__(self, thread: Thread, folds: Sequence[g.Fold], checks: bool) -> None:
         self.t = thread
         self.b = thread.b
         self.folds = tuple(folds)
         self.bases = tuple(n.base for f in folds for n in f.neutrals)
         for f in folds:
-            if any(isinstance(v.type, ArrayType) for v in f.accumulators):
+            if any(isinstance(v.type, g.ArrayType) for v in f.accumulators):
                 raise Refused("it folds arrays")
             if f.stop is not None:
                 raise Refused("foldfix ends at an index that is not known before")
         codes = [recognised(f) for f in self.folds]
         self.flagged = not all(codes)
         self.extremes = self._extremes([None if f is None else f.codes for f in codes])
-        self.start: tuple[Atom, ...] = (
+        self.start: tuple[g.Atom, ...] = (
             tuple(map(zero, self.bases))
             if self.flagged
             else tuple(identity(code, base) for f in codes if f is not None for code, base in zip(f.codes, f.bases))
@@ -64,13 +64,13 @@ class Reduction:
         self.ordered = keeps_order(self.folds)
 
     @property
-    def initial(self) -> list[Atom]:
+    def initial(self) -> list[g.Atom]:
         """What is carried at first."""
         return [
             *self.start,
-            *([FALSE] if self.flagged else []),
-            *([integer(0)] if self.extremes else []),
-            *([TRUE] if self.checks else []),
+            *([g.FALSE] if self.flagged else []),
+            *([g.integer(0)] if self.extremes else []),
+            *([g.TRUE] if self.checks else []),
         ]
 
     @property
@@ -110,7 +110,7 @@ class Reduction:
 
     # ---- one thread
 
-    def choose(self, condition: Atom | None, then: Code, otherwise: Code) -> list[Atom]:
+    def choose(self, condition: g.Atom | None, then: Code, otherwise: Code) -> list[g.Atom]:
         """The values of one branch or the other; None always holds."""
         if condition is None:
             return then()
@@ -124,10 +124,10 @@ class Reduction:
         self.b.add(k.If(condition, first, second, tuple(map(k.Merge, targets, a, c))))
         return list(targets)
 
-    def combined(self, accumulated: Sequence[Atom], values: Sequence[Value]) -> tuple[list[Atom], Atom | None]:
+    def combined(self, accumulated: Sequence[g.Atom], values: Sequence[Value]) -> tuple[list[g.Atom], g.Atom | None]:
         """The folds' functions, and whether the checks in them held."""
-        found: list[Atom] = []
-        held: Atom | None = None
+        found: list[g.Atom] = []
+        held: g.Atom | None = None
         at = 0
         for f in self.folds:
             size = len(f.accumulators)
@@ -136,59 +136,59 @@ class Reduction:
             at += size
             results, ok = self.t.block(f.combine)
             held = self.b.both(held, ok)
-            found += [r for r in results if isinstance(r, Var | Const)]
+            found += [r for r in results if isinstance(r, g.Var | g.Const)]
         return found, held
 
     def take(
-        self, carried: Sequence[Atom], guard: Atom | None, values: Callable[[], tuple[list[Value], Atom | None]]
-    ) -> list[Atom]:
+        self, carried: Sequence[g.Atom], guard: g.Atom | None, values: Callable[[], tuple[list[Value], g.Atom | None]]
+    ) -> list[g.Atom]:
         """One more index, where the guard holds: `values` writes the code of its body."""
         count = len(self.bases)
         old = list(carried)
 
-        def more() -> list[Atom]:
+        def more() -> list[g.Atom]:
             given, ok = values()
 
-            def absorbed() -> list[Atom]:
-                def together() -> list[Atom]:
+            def absorbed() -> list[g.Atom]:
+                def together() -> list[g.Atom]:
                     found, held = self.combined(old[:count], given)
-                    return [*found, held or TRUE]
+                    return [*found, held or g.TRUE]
 
-                def alone() -> list[Atom]:
-                    return [*(v for v in given if isinstance(v, Var | Const)), TRUE]
+                def alone() -> list[g.Atom]:
+                    return [*(v for v in given if isinstance(v, g.Var | g.Const)), g.TRUE]
 
                 *new, held = self.choose(old[count], together, alone) if self.flagged else together()
                 seen = [self._seen(old[self._odd], given)] if self.extremes else []
-                return [*new, *([TRUE] if self.flagged else []), *seen, *([held] if self.checks else [])]
+                return [*new, *([g.TRUE] if self.flagged else []), *seen, *([held] if self.checks else [])]
 
-            return self.choose(ok, absorbed, lambda: [*old[:-1], FALSE])
+            return self.choose(ok, absorbed, lambda: [*old[:-1], g.FALSE])
 
         return self.choose(self.b.both(guard, old[-1] if self.checks else None), more, lambda: old)
 
-    def _seen(self, odd: Atom, values: Sequence[Value]) -> Atom:
+    def _seen(self, odd: g.Atom, values: Sequence[Value]) -> g.Atom:
         """What was come across, with what some values are."""
         op = self.b.op
         for n in self.extremes:
             v = values[n]
-            assert isinstance(v, Var | Const)
+            assert isinstance(v, g.Var | g.Const)
             zero_ = op(
                 "select",
-                op("lt", op("copysign", Const(v.base, 1.0), v), Const(v.base, 0.0)),
-                integer(NEGATIVE_ZERO),
-                integer(ZERO),
+                op("lt", op("copysign", g.Const(v.base, 1.0), v), g.Const(v.base, 0.0)),
+                g.integer(NEGATIVE_ZERO),
+                g.integer(ZERO),
             )
-            number = op("select", op("eq", v, Const(v.base, 0.0)), zero_, integer(0))
-            odd = op("bitor", odd, op("select", op("neq", v, v), integer(NAN), number))
+            number = op("select", op("eq", v, g.Const(v.base, 0.0)), zero_, g.integer(0))
+            odd = op("bitor", odd, op("select", op("neq", v, v), g.integer(NAN), number))
         return odd
 
-    def _decided(self, found: Sequence[Atom]) -> Atom:
+    def _decided(self, found: Sequence[g.Atom]) -> g.Atom:
         """Whether the order does not matter to what came out."""
         op, odd = self.b.op, found[self._odd]
-        both = integer(NEGATIVE_ZERO | ZERO)
+        both = g.integer(NEGATIVE_ZERO | ZERO)
         zeros = op("eq", op("bitand", odd, both), both)
-        decided = op("eq", op("bitand", odd, integer(NAN)), integer(0))
+        decided = op("eq", op("bitand", odd, g.integer(NAN)), g.integer(0))
         for n in self.extremes:
-            decided = op("and", decided, op("not", op("and", zeros, op("eq", found[n], Const(found[n].base, 0.0)))))
+            decided = op("and", decided, op("not", op("and", zeros, op("eq", found[n], g.Const(found[n].base, 0.0)))))
         return decided
 
     # ---- the threads of a block
@@ -197,16 +197,16 @@ class Reduction:
         """Room for what each thread of a block has."""
         return Shared(tuple(self.b.shared("part", base, (threads,)) for base in self.kept))
 
-    def leave(self, shared: Shared, at: Atom, carried: Sequence[Atom]) -> None:
+    def leave(self, shared: Shared, at: g.Atom, carried: Sequence[g.Atom]) -> None:
         """Puts what a thread has at a place."""
         for array, v in zip(shared.arrays, carried):
             self.b.store(array, (at,), v)
 
-    def joined(self, left: Sequence[Atom], right: Sequence[Atom]) -> list[Atom]:
+    def joined(self, left: Sequence[g.Atom], right: Sequence[g.Atom]) -> list[g.Atom]:
         """Two neighbours' accumulators in one, with the flag."""
         count = len(self.bases)
 
-        def both() -> list[Atom]:
+        def both() -> list[g.Atom]:
             found, held = self.combined(left[:count], list(right[:count]))
             return self.choose(held, lambda: found, lambda: list(left[:count]))
 
@@ -238,38 +238,38 @@ class Reduction:
         """Of each fold, `left` values become `live` ones. Where order counts they lie `apart` times `lanes` places from
         one another, else side by side."""
         b = self.b
-        t = b.names.var("thread", INT)
+        t = b.names.var("thread", g.INT)
         many = min(RADIX, left) if self.ordered else -(-left // live)
         whole = left % many == 0 if self.ordered else left % live == 0
         b.open()
-        lane = b.op("bitand", t, integer(lanes - 1)) if lanes > 1 else integer(0)
-        group = b.op("shr", t, integer(lanes.bit_length() - 1)) if lanes > 1 else t
+        lane = b.op("bitand", t, g.integer(lanes - 1)) if lanes > 1 else g.integer(0)
+        group = b.op("shr", t, g.integer(lanes.bit_length() - 1)) if lanes > 1 else t
         first, step = group, live
         if self.ordered:
-            first, step = b.op("mul", group, integer(many), exact=True), 1
+            first, step = b.op("mul", group, g.integer(many), exact=True), 1
         distance = apart if self.ordered else 1
 
-        def place(number: Atom) -> Atom:
-            at = b.op("mul", number, integer(distance * lanes), exact=True) if distance * lanes > 1 else number
+        def place(number: g.Atom) -> g.Atom:
+            at = b.op("mul", number, g.integer(distance * lanes), exact=True) if distance * lanes > 1 else number
             return b.op("add", at, lane, exact=True) if lanes > 1 else at
 
-        def take(at: Var, carried: list[Atom]) -> list[Atom]:
-            more = b.op("mul", at, integer(step), exact=True) if step > 1 else at
+        def take(at: g.Var, carried: list[g.Atom]) -> list[g.Atom]:
+            more = b.op("mul", at, g.integer(step), exact=True) if step > 1 else at
             other = b.op("add", first, more, exact=True)
-            there = None if whole else b.op("lt", other, integer(left))
+            there = None if whole else b.op("lt", other, g.integer(left))
 
-            def joined() -> list[Atom]:
+            def joined() -> list[g.Atom]:
                 return self.joined(carried, [b.load(a, place(other)) for a in shared.arrays])
 
             return self.choose(there, joined, lambda: list(carried))
 
         own = place(first)
         start = [b.load(a, own) for a in shared.arrays]
-        found = b.seq_for(integer(1), integer(many), start, take)
+        found = b.seq_for(g.integer(1), g.integer(many), start, take)
         self.leave(shared, own, found)
-        return k.ForAll((t,), (integer(live * lanes),), b.close())
+        return k.ForAll((t,), (g.integer(live * lanes),), b.close())
 
-    def finish(self, found: Sequence[Atom], some: Atom | None, before: Code | None) -> list[Atom]:
+    def finish(self, found: Sequence[g.Atom], some: g.Atom | None, before: Code | None) -> list[g.Atom]:
         """The result of a partition from what all its indices gave: the neutral elements come first. `some`: whether
         there were any (None: there were); `before`: reads the results of the partitions before it."""
         count = len(self.bases)
@@ -279,7 +279,7 @@ class Reduction:
             )
         neutrals = list(self.t.atoms([n for f in self.folds for n in f.neutrals]))
 
-        def with_neutrals() -> list[Atom]:
+        def with_neutrals() -> list[g.Atom]:
             results, held = self.combined(neutrals, list(found[:count]))
             return self.choose(held, lambda: results, lambda: neutrals)
 
@@ -291,26 +291,26 @@ class Reduction:
         return self.choose(held, lambda: results, lambda: total)
 
 
-def keeps_order(folds: Sequence[Fold]) -> bool:
+def keeps_order(folds: Sequence[g.Fold]) -> bool:
     """Whether the operands of some folds are to be combined in their order: unless each function is known, or said, to
     be commutative. Where brackets stand may change, as a fold's function is associative."""
     return not all(f.commutative or recognised(f) is not None for f in folds)
 
 
-def identity(code: str, base: str) -> Const:
+def identity(code: str, base: str) -> g.Const:
     """The value that an operation leaves others alone with."""
     real = base in REAL
     match code:
         case "add":
-            return Const(base, -0.0 if real else 0)
+            return g.Const(base, -0.0 if real else 0)
         case "mul":
-            return Const(base, 1.0 if real else 1)
+            return g.Const(base, 1.0 if real else 1)
         case "min":
-            return Const(base, math.inf if real else largest(base))
+            return g.Const(base, math.inf if real else largest(base))
         case "max":
-            return Const(base, -math.inf if real else smallest(base))
+            return g.Const(base, -math.inf if real else smallest(base))
         case "bitand":
-            return Const(base, -1 if base in SIGNED else largest(base))
+            return g.Const(base, -1 if base in SIGNED else largest(base))
         case "and" | "or":
-            return Const(base, code == "and")
-    return Const(base, 0)
+            return g.Const(base, code == "and")
+    return g.Const(base, 0)

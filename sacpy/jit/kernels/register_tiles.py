@@ -19,8 +19,8 @@ from collections.abc import Sequence
 
 from sacpy.jit.analysis.affine import Entry, Footprint, Place, entries_of
 from sacpy.jit.analysis.shared_planner import BYTES
+from sacpy.jit.ir import graph as g
 from sacpy.jit.ir import kernel as k
-from sacpy.jit.ir.graph import INT, Atom, Block, Const, Let, Load, Op, Partition, Var, extents_of, integer
 from sacpy.jit.kernels import maps
 from sacpy.jit.kernels.contraction import Contraction, combined
 from sacpy.jit.kernels.source import Built, Frame, Source
@@ -38,7 +38,7 @@ class RegisterTile(Node):
     """An array to load in strips: `order`: its axes as they lie in the tile; `extents`: the tile's, in that order;
     `moving`: the axis of the block that it follows; `entries`: as of the footprint."""
 
-    array: Var
+    array: g.Var
     entries: tuple[Entry, ...]
     order: tuple[int, ...]
     extents: tuple[int, ...]
@@ -66,7 +66,7 @@ class RegisterTiles(Node):
         """Bytes of shared memory."""
         return sum(BYTES[t.array.base] * math.prod(t.lying) for t in self.tiles)
 
-    def words(self, p: Partition) -> str:
+    def words(self, p: g.Partition) -> str:
         """What is loaded, in words."""
         named = {v.name: name for name, v in p.staged}
         tiles = ", ".join(
@@ -82,10 +82,14 @@ class RegisterTiles(Node):
 def suits(c: Contraction) -> bool:
     """Whether a contraction's fold does nothing but arithmetic on elements of arrays, and nothing before it reads any:
     then its code may run for cells that are not there."""
-    before = all(isinstance(s, Let) and isinstance(s.rhs, Op | Var | Const) for s in c.before)
-    body = all(isinstance(s, Let) and isinstance(s.rhs, Op | Load | Var | Const) for s in c.inner.body.statements)
+    before = all(isinstance(s, g.Let) and isinstance(s.rhs, g.Op | g.Var | g.Const) for s in c.before)
+    body = all(
+        isinstance(s, g.Let) and isinstance(s.rhs, g.Op | g.Load | g.Var | g.Const) for s in c.inner.body.statements
+    )
     combine = all(
-        isinstance(s, Let) and isinstance(s.rhs, Op | Var | Const) for o in c.folds for s in o.combine.statements
+        isinstance(s, g.Let) and isinstance(s.rhs, g.Op | g.Var | g.Const)
+        for o in c.folds
+        for s in o.combine.statements
     )
     return before and body and combine
 
@@ -106,7 +110,7 @@ def register_tiles(
     read = {
         (s.rhs.array.name, s.rhs.index)
         for s in c.inner.body.statements
-        if isinstance(s, Let) and isinstance(s.rhs, Load)
+        if isinstance(s, g.Let) and isinstance(s.rhs, g.Load)
     }
     spread = entries_of((*c.partition.index, c.inner.index[0]), (c.inner.body,), source.free)
     exact = all(e.low == e.high for place in read & inside for e in spread[place])
@@ -146,7 +150,7 @@ class _Writer:
             self.b.parameter(t.array.name)
         self.lower, self.upper = self.thread.atom(c.inner.lower[0]), self.thread.atom(c.inner.upper[0])
         self.neutrals = [n for o in c.folds for n in o.neutrals]
-        self.own = [self.b.array(n.base, (integer(len(self.cells)),)) for n in self.neutrals]
+        self.own = [self.b.array(n.base, (g.integer(len(self.cells)),)) for n in self.neutrals]
         self.tiles = [self.b.shared("tile", t.array.base, t.lying) for t in found.tiles]
         self.accesses = entries_of((*c.partition.index, c.inner.index[0]), (c.inner.body,), source.free)
         named = {(t.array.name, tuple(e.axis for e in t.entries)): t for t in found.tiles}
@@ -158,56 +162,56 @@ class _Writer:
 
     def kernel(self) -> Built:
         names = self.b.names
-        length, rest, whole, end, stop = (names.var(n, INT) for n in ("length", "rest", "whole", "end", "stop"))
-        strip, last = names.var("strip", INT), names.var("strip", INT)
-        between = names.var("length", INT)
-        strips, left = self._strip(strip, integer(STRIP)), self._strip(last, rest)
+        length, rest, whole, end, stop = (names.var(n, g.INT) for n in ("length", "rest", "whole", "end", "stop"))
+        strip, last = names.var("strip", g.INT), names.var("strip", g.INT)
+        between = names.var("length", g.INT)
+        strips, left = self._strip(strip, g.integer(STRIP)), self._strip(last, rest)
         return self.frame.kernel(
             (
                 self._start(),
-                k.Uniform(between, Op("sub", (self.upper, self.lower))),
-                k.Uniform(length, Op("max", (between, integer(0)))),
-                k.Uniform(rest, Op("bitand", (length, integer(STRIP - 1)))),
-                k.Uniform(whole, Op("sub", (length, rest))),
-                k.Uniform(end, Op("add", (self.lower, whole))),
-                k.Uniform(stop, Op("add", (self.lower, length))),
-                k.BlockFor(strip, self.lower, end, integer(STRIP), strips),
-                k.BlockFor(last, end, stop, integer(STRIP), left),
+                k.Uniform(between, g.Op("sub", (self.upper, self.lower))),
+                k.Uniform(length, g.Op("max", (between, g.integer(0)))),
+                k.Uniform(rest, g.Op("bitand", (length, g.integer(STRIP - 1)))),
+                k.Uniform(whole, g.Op("sub", (length, rest))),
+                k.Uniform(end, g.Op("add", (self.lower, whole))),
+                k.Uniform(stop, g.Op("add", (self.lower, length))),
+                k.BlockFor(strip, self.lower, end, g.integer(STRIP), strips),
+                k.BlockFor(last, end, stop, g.integer(STRIP), left),
                 self._end(),
             )
         )
 
-    def _strip(self, strip: Var, many: Atom) -> tuple[k.BlockStmt, ...]:
+    def _strip(self, strip: g.Var, many: g.Atom) -> tuple[k.BlockStmt, ...]:
         """Loads a strip of `many` indices from `strip` on, and folds it."""
         loads = [self._load(t, tile, strip) for t, tile in zip(self.found.tiles, self.tiles)]
         return (*loads, k.Barrier(), self._fold(strip, many), k.Barrier())
 
-    def _load(self, t: RegisterTile, tile: Var, strip: Var) -> k.ForAll:
+    def _load(self, t: RegisterTile, tile: g.Var, strip: g.Var) -> k.ForAll:
         """All threads together load a tile. Neighbours read neighbouring elements."""
         b = self.b
         b.open()
         number = b.names.var("u", b.word)
-        rest: Atom = number
-        places: dict[int, Atom] = {}
+        rest: g.Atom = number
+        places: dict[int, g.Atom] = {}
         extents = dict(zip(t.order, t.extents))
         for n in reversed(range(1, len(t.order))):
             places[n] = b.op("mod", rest, b.word_const(extents[n]))
             rest = b.op("div", rest, b.word_const(extents[n]))
         places[0] = rest
         corner = self.frame.corner()
-        index: list[Atom] = []
-        for n, (e, end) in enumerate(zip(t.entries, extents_of(t.array))):
-            base = integer(0) if e.axis is None else strip if e.axis == len(corner) else corner[e.axis]
-            first = b.op("add", base, integer(e.low))
+        index: list[g.Atom] = []
+        for n, (e, end) in enumerate(zip(t.entries, g.extents_of(t.array))):
+            base = g.integer(0) if e.axis is None else strip if e.axis == len(corner) else corner[e.axis]
+            first = b.op("add", base, g.integer(e.low))
             i = b.op("add", first, b.as_int(places[n]))
-            index.append(b.op("min", i, b.op("sub", end, integer(1))))
+            index.append(b.op("min", i, b.op("sub", end, g.integer(1))))
         b.store(tile, [places[n] for n in t.order], b.load(t.array, *index))
         return k.ForAll((number,), (b.word_const(math.prod(t.extents)),), b.close())
 
-    def _threads(self) -> tuple[Var, ...]:
+    def _threads(self) -> tuple[g.Var, ...]:
         return tuple(self.b.names.var("thread", self.b.word) for _ in self.each)
 
-    def _positions(self, threads: Sequence[Atom]) -> list[list[Atom]]:
+    def _positions(self, threads: Sequence[g.Atom]) -> list[list[g.Atom]]:
         """Along each axis of the block, the positions that a thread has: as many neighbours as the widest access takes,
         and the same again beyond those of all threads, so that neighbouring threads read from neighbouring banks."""
         b = self.b
@@ -226,10 +230,10 @@ class _Writer:
         threads = self._threads()
         for array, n in zip(self.own, self.neutrals):
             for cell in range(len(self.cells)):
-                b.store(array, (integer(cell),), self.thread.atom(n))
+                b.store(array, (g.integer(cell),), self.thread.atom(n))
         return k.ForAll(threads, self.frame.threads, b.close())
 
-    def _fold(self, strip: Var, many: Atom) -> k.ForAll:
+    def _fold(self, strip: g.Var, many: g.Atom) -> k.ForAll:
         """Each thread folds the strip into its cells; several indices in a round, where it is known that all are
         there."""
         b, thread = self.b, self.thread
@@ -240,52 +244,52 @@ class _Writer:
             cell: self.frame.at_position([along[n] for along, n in zip(positions, cell)])[0] for cell in self.cells
         }
         count = len(self.cells)
-        rounds = UNROLLED if isinstance(many, Const) else 1
+        rounds = UNROLLED if isinstance(many, g.Const) else 1
 
-        def one(at: Atom, carried: list[Atom]) -> list[Atom]:
+        def one(at: g.Atom, carried: list[g.Atom]) -> list[g.Atom]:
             read = {
                 place: [self._read(place, t, at, position) for position in positions[t.moving]]
                 for place, t in self.placed.items()
             }
             folded = b.op("add", strip, at, exact=True)
-            updates: list[list[Atom]] = []
+            updates: list[list[g.Atom]] = []
             for number, cell in enumerate(self.cells):
                 thread.tiles = {place: read[place][cell[t.moving]] for place, t in self.placed.items()}
                 thread.bind(self.c.partition.index, list(index[cell]))
-                thread.block(Block(self.c.before), later=self.c.later)
+                thread.block(g.Block(self.c.before), later=self.c.later)
                 thread.bind(self.c.inner.index, [folded])
                 values, _ = thread.block(self.c.inner.body, later=self.c.later)
                 updates.append(combined(thread, self.c, carried[number::count], values))
             thread.tiles = {}
             return [updates[cell][n] for n in range(len(self.own)) for cell in range(count)]
 
-        def several(at: Var, carried: list[Atom]) -> list[Atom]:
+        def several(at: g.Var, carried: list[g.Atom]) -> list[g.Atom]:
             for n in range(rounds):
-                carried = one(b.op("add", at, integer(n), exact=True) if n else at, carried)
+                carried = one(b.op("add", at, g.integer(n), exact=True) if n else at, carried)
             return carried
 
-        initial = [b.load(array, integer(cell)) for array in self.own for cell in range(count)]
-        last = b.seq_for(integer(0), many, initial, several, rounds)
+        initial = [b.load(array, g.integer(cell)) for array in self.own for cell in range(count)]
+        last = b.seq_for(g.integer(0), many, initial, several, rounds)
         for n, array in enumerate(self.own):
             for cell in range(count):
-                b.store(array, (integer(cell),), last[n * count + cell])
+                b.store(array, (g.integer(cell),), last[n * count + cell])
         return k.ForAll(threads, self.frame.threads, b.close())
 
-    def _read(self, place: Place, t: RegisterTile, at: Atom, position: Atom) -> Atom:
+    def _read(self, place: Place, t: RegisterTile, at: g.Atom, position: g.Atom) -> g.Atom:
         """The element of an access in its tile. `at`: how far in the strip; `position`: in the block, along the axis
         that the tile follows."""
         b = self.b
         tile = self.tiles[self.found.tiles.index(t)]
-        index: list[Atom] = []
+        index: list[g.Atom] = []
         for n in t.order:
             e, f = self.accesses[place][n], t.entries[n]
-            base: Atom = integer(0)
+            base: g.Atom = g.integer(0)
             if e.axis == self.c.partition.rank:
                 base = at
             elif n == t.order[-1]:
                 base = position
             off = e.low - f.low
-            index.append(b.op("add", base, Const(base.base, off), exact=True) if off else base)
+            index.append(b.op("add", base, g.Const(base.base, off), exact=True) if off else base)
         return b.load(tile, *index)
 
     def _end(self) -> k.ForAll:
@@ -296,14 +300,14 @@ class _Writer:
         for number, cell in enumerate(self.cells):
             index, guard = self.frame.at_position([along[n] for along, n in zip(positions, cell)])
 
-            def store(number: int = number, index: tuple[Atom, ...] = index) -> None:
+            def store(number: int = number, index: tuple[g.Atom, ...] = index) -> None:
                 thread.bind(self.c.partition.index, list(index))
-                thread.block(Block(self.c.before), later=self.c.later)
-                thread.bind(self.c.targets, [b.load(a, integer(number)) for a in self.own])
+                thread.block(g.Block(self.c.before), later=self.c.later)
+                thread.bind(self.c.targets, [b.load(a, g.integer(number)) for a in self.own])
 
                 def finish(values: list[Value]) -> None:
                     for array, v in zip(self.results, values, strict=True):
-                        assert isinstance(v, Var | Const)
+                        assert isinstance(v, g.Var | g.Const)
                         b.store(array, index, v)
 
                 thread.block(self.c.after, finish)

@@ -11,19 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 
 from sacpy.jit.analysis.combine import Cell
+from sacpy.jit.ir import graph as g
 from sacpy.jit.ir import kernel as k
-from sacpy.jit.ir.graph import (
-    ArrayType,
-    Atom,
-    Block,
-    Const,
-    Let,
-    Load,
-    Op,
-    Partition,
-    Var,
-    statements,
-)
 from sacpy.jit.kernels import maps
 from sacpy.jit.kernels.builder import IrArithmetic
 from sacpy.jit.kernels.contraction import folded_cell
@@ -84,25 +73,25 @@ class Row(Cell):
         return Share(lanes, threads, chunks) if threads * chunks > 1 else None
 
 
-def row_of(source: Source, p: Partition) -> Row | None:
+def row_of(source: Source, p: g.Partition) -> Row | None:
     """The body of a partition as a row, if it is one whose fold's bounds are known before the launch."""
     cell = folded_cell(source, p)
-    if cell is None or source.thread("trial", 32).checked(Block(cell.before)):
+    if cell is None or source.thread("trial", 32).checked(g.Block(cell.before)):
         return None
     body, folded = cell.inner.body, cell.inner.index[-1]
     along, across = _reads(body, folded), _reads(body, p.index[-1])
     return Row(p, cell.before, cell.fold, cell.targets, cell.after, along, across)
 
 
-def _reads(b: Block, index: Var) -> bool:
+def _reads(b: g.Block, index: g.Var) -> bool:
     """Whether elements are loaded whose last index is this one, or a little off it."""
     near = {index.name}
-    for s in statements(b):
-        if isinstance(s, Let):
+    for s in g.statements(b):
+        if isinstance(s, g.Let):
             match s.rhs:
-                case Op(code="add" | "sub", args=args) if any(isinstance(a, Var) and a.name in near for a in args):
+                case g.Op(code="add" | "sub", args=args) if any(isinstance(a, g.Var) and a.name in near for a in args):
                     near.update(t.name for t in s.targets)
-                case Load(index=at) if isinstance(at[-1], Var) and at[-1].name in near:
+                case g.Load(index=at) if isinstance(at[-1], g.Var) and at[-1].name in near:
                     return True
     return False
 
@@ -152,16 +141,16 @@ class Rows:
             for n, base in enumerate(kept)
         ]
 
-    def _index(self, cell: Atom) -> tuple[Atom, ...]:
+    def _index(self, cell: g.Atom) -> tuple[g.Atom, ...]:
         """The index of a cell, and the code before its fold."""
         index, guard = self.outer.recover(IrArithmetic(self.b, self.cell_words), (cell,), ())
         assert guard is None
         found = tuple(map(self.b.as_int, index))
         self.thread.bind(self.row.partition.index, found)
-        self.thread.block(Block(self.row.before), later=self.row.later)
+        self.thread.block(g.Block(self.row.before), later=self.row.later)
         return found
 
-    def _cell(self, block: Var, lane: Atom | None) -> Atom:
+    def _cell(self, block: g.Var, lane: g.Atom | None) -> g.Atom:
         """The number of a cell, which may be beyond the last."""
         return (
             block
@@ -171,7 +160,7 @@ class Rows:
             )
         )
 
-    def _store(self, index: tuple[Atom, ...], found: list[Atom]) -> None:
+    def _store(self, index: tuple[g.Atom, ...], found: list[g.Atom]) -> None:
         """The code behind the fold."""
         thread = self.thread
         some = self.b.op("lt", self.b.word_const(0), self.total)
@@ -180,7 +169,7 @@ class Rows:
 
         def finish(values: list[Value]) -> None:
             for array, v in zip(arrays, values, strict=True):
-                assert isinstance(v, Var | Const)
+                assert isinstance(v, g.Var | g.Const)
                 self.b.store(array, index, v)
 
         thread.block(self.row.after, finish)
@@ -212,7 +201,7 @@ class Rows:
         start = b.op("mul", chunk, self.run, exact=True)
         end = b.op("min", b.op("add", start, self.run, exact=True), self.total)
 
-        def one(place: Var, carried: list[Atom]) -> list[Atom]:
+        def one(place: g.Var, carried: list[g.Atom]) -> list[g.Atom]:
             index, guard = self.inner.recover(IrArithmetic(b, self.words), (place,), ())
             self.thread.bind(self.row.inner.index, list(map(b.as_int, index)))
             return reduction.take(carried, guard, lambda: self.thread.block(self.row.inner.body, later=self.row.later))
@@ -232,7 +221,7 @@ class Rows:
         cell = self._cell(block, None if share.lanes == 1 else last)
 
         def hand_on() -> None:
-            values: list[Atom] = [b.load(a, last) for a in shared.arrays]
+            values: list[g.Atom] = [b.load(a, last) for a in shared.arrays]
             if whole:
                 self._store(self._index(cell), values)
                 return
@@ -253,7 +242,7 @@ class Rows:
         maps.results(self.thread, self.source)
         parts = []
         for buffer in self.partials(1, 1):
-            b.arrays[buffer.name] = Var(buffer.name, ArrayType(buffer.base, (self.chunks, self.cells)))
+            b.arrays[buffer.name] = g.Var(buffer.name, g.ArrayType(buffer.base, (self.chunks, self.cells)))
             parts.append(b.arrays[buffer.name])
         block, t = b.names.var("block", b.word), b.names.var("thread", b.word)
         b.open()
@@ -349,7 +338,7 @@ def launches(
     ]
 
 
-def tried(source: Source, p: Partition) -> Row | None:
+def tried(source: Source, p: g.Partition) -> Row | None:
     """The row that a body is, where its code can be made."""
     row = row_of(source, p)
     if row is None:

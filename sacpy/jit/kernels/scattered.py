@@ -13,8 +13,8 @@ import math
 from collections.abc import Hashable, Mapping, Sequence
 
 from sacpy.jit.analysis.scatters import Scatter, scatters
+from sacpy.jit.ir import graph as g
 from sacpy.jit.ir import kernel as k
-from sacpy.jit.ir.graph import Atom, Block, Const, For, Let, Propagate, Var, extents_of
 from sacpy.jit.kernels.builder import Builder, IrArithmetic
 from sacpy.jit.kernels.launches import Buffer, KernelOptions, Launch, Refused
 from sacpy.jit.kernels.numbers import Numbers, array_sizes, in_line, scratch_of, space_of
@@ -40,17 +40,17 @@ class Scattered:
     def __init__(self, source: Source, options: KernelOptions) -> None:
         self.source, self.options = source, options
         w = source.with_loop
-        words = {o.word for o in w.operators if isinstance(o, Propagate)}
+        words = {o.word for o in w.operators if isinstance(o, g.Propagate)}
         if words != {"into"}:
             word = min(words - {"into"})
             raise Refused(f"{word} {HANDED_ON[word]}")
         if len(w.operators) < 1 or len(w.partitions) != 1 or w.partitions[0].rank != 1 or w.partitions[0].step:
             raise Refused(f"into {HANDED_ON['into']}")
         (self.partition,) = w.partitions
-        p, operators = self.partition, [o for o in w.operators if isinstance(o, Propagate)]
+        p, operators = self.partition, [o for o in w.operators if isinstance(o, g.Propagate)]
         params = tuple(v for o in operators for v in o.params)
         initial = tuple(a for o in operators for a in o.initial)
-        self.found = scatters(For(p.index[0], p.lower[0], p.upper[0], 1, params, initial, p.body), reals=False)
+        self.found = scatters(g.For(p.index[0], p.lower[0], p.upper[0], 1, params, initial, p.body), reals=False)
         if not self.found:
             raise Refused(f"into {HANDED_ON['into']}")
         if not all(h.step.code in k.ATOMIC_CODES and h.param.base in k.ATOMIC_BASES for h in self.found):
@@ -58,8 +58,8 @@ class Scattered:
         self.kernels: dict[Hashable, Built] = {}
         gone = {h.step.old.name for h in self.found} | {h.updated.name for h in self.found}
         gone |= {t.name for h in self.found for s in h.step.lets for t in s.targets}
-        kept = tuple(s for s in p.body.statements if not isinstance(s, Let) or s.targets[0].name not in gone)
-        self.body = Block(kept, tuple(a for h in self.found for a in (*h.index, h.step.value)))
+        kept = tuple(s for s in p.body.statements if not isinstance(s, g.Let) or s.targets[0].name not in gone)
+        self.body = g.Block(kept, tuple(a for h in self.found for a in (*h.index, h.step.value)))
         thread = source.thread("trial", 32)  # translated once, so that what cannot run is known before it is to run
         thread.bind(p.index, list(p.index))
         thread.block(self.body)
@@ -67,7 +67,7 @@ class Scattered:
 
     def inputs(self) -> set[str]:
         """The ints that plans depend on, extents of arrays left out."""
-        return {a.name for a in (*self.partition.lower, *self.partition.upper) if isinstance(a, Var)} | self.scratch
+        return {a.name for a in (*self.partition.lower, *self.partition.upper) if isinstance(a, g.Var)} | self.scratch
 
     def plan(
         self, numbers: Numbers, parameters: Mapping[str, int], taken: frozenset[str]
@@ -78,7 +78,7 @@ class Scattered:
 
     # ---- launches
 
-    def _copy(self, h: Scatter, target: Var, numbers: Numbers) -> list[Launch]:
+    def _copy(self, h: Scatter, target: g.Var, numbers: Numbers) -> list[Launch]:
         """The launch that gives a result the elements that it starts with; none where there are none."""
         space = IndexSpace.of([0] * len(h.extents), [number_of(e, numbers) for e in h.extents])
         choice = choose(self.options.strategy, space, self.options.device)
@@ -133,12 +133,12 @@ class Scattered:
     # ---- kernels
 
     def _copy_kernel(
-        self, h: Scatter, target: Var, mapping: chains.Mapping, block: tuple[int, ...] | None, bits: int
+        self, h: Scatter, target: g.Var, mapping: chains.Mapping, block: tuple[int, ...] | None, bits: int
     ) -> Built:
         thread = self.source.thread("copy", bits)
-        array = thread.b.result(target.name, target.base, extents_of(target))
+        array = thread.b.result(target.name, target.base, g.extents_of(target))
 
-        def one(index: tuple[Atom, ...], _: Sequence[Var]) -> None:
+        def one(index: tuple[g.Atom, ...], _: Sequence[g.Var]) -> None:
             thread.arrays.assign(Memory(array, index), thread.arrays.load(thread.array(h.given), index))
 
         return mapped(thread, mapping, block, (), one)
@@ -151,7 +151,7 @@ class Scattered:
         total, step, multiplier, shift = (b.slot(s) for s in ("total", "stride", "stride_multiplier", "stride_shift"))
         blocks = b.number("blocks")
         block, t = b.names.var("block", b.word), b.names.var("thread", b.word)
-        results = [b.result(v.name, v.base, extents_of(v)) for v in self.source.targets]
+        results = [b.result(v.name, v.base, g.extents_of(v)) for v in self.source.targets]
         for v in results:
             b.once[v.name] = False
         shared = [b.shared("own", h.param.base, e) for h, e in zip(self.found, own or ())]
@@ -163,7 +163,7 @@ class Scattered:
         )
         count = b.let("count", b.word, k.Divide(room, step, multiplier, shift))
 
-        def one(i: Var, _: list[Atom]) -> list[Atom]:
+        def one(i: g.Var, _: list[g.Atom]) -> list[g.Atom]:
             place = b.op("add", mine, b.op("mul", i, step, exact=True), exact=True)
             index, guard = mapping.recover(IrArithmetic(b, words), (place,), ())
             thread.bind(self.partition.index, list(map(b.as_int, index)))
@@ -182,7 +182,7 @@ class Scattered:
             body = (*first, k.Barrier(), *body, k.Barrier(), *last)
         return Built(b.kernel((block,), (blocks,), (b.word_const(threads),), body), tuple(v.name for v in b.shape))
 
-    def _combined(self, b: Builder, arrays: Sequence[Var]) -> Finish:
+    def _combined(self, b: Builder, arrays: Sequence[g.Var]) -> Finish:
         """What is done with the indices and values that a body gives."""
 
         def finish(values: list[Value]) -> None:
@@ -190,20 +190,20 @@ class Scattered:
             for h, array in zip(self.found, arrays):
                 *index, value = values[at : at + len(h.index) + 1]
                 at += len(h.index) + 1
-                *at_index, new = (a for a in (*index, value) if isinstance(a, Var | Const))
+                *at_index, new = (a for a in (*index, value) if isinstance(a, g.Var | g.Const))
                 new = b.op("neg", new) if h.step.negative else new
                 b.add(k.Atomic(h.step.code, array, tuple(at_index), new))
 
         return finish
 
-    def _begin(self, b: Builder, h: Scatter, own: Var, extents: tuple[int, ...]) -> k.ForAll:
+    def _begin(self, b: Builder, h: Scatter, own: g.Var, extents: tuple[int, ...]) -> k.ForAll:
         """Fills an array of the block."""
         index = tuple(b.names.var("j", b.word) for _ in extents)
         b.open()
         b.store(own, index, h.neutral)
         return k.ForAll(index, tuple(map(b.word_const, extents)), b.close())
 
-    def _end(self, b: Builder, h: Scatter, own: Var, result: Var, extents: tuple[int, ...]) -> k.ForAll:
+    def _end(self, b: Builder, h: Scatter, own: g.Var, result: g.Var, extents: tuple[int, ...]) -> k.ForAll:
         """Combines what a block has with a result, where there is something."""
         index = tuple(b.names.var("j", b.word) for _ in extents)
         b.open()

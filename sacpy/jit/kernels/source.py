@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from sacpy.jit.ir import graph as g
 from sacpy.jit.ir import kernel as k
-from sacpy.jit.ir.graph import Atom, Block, Const, Function, Let, Var, WithLoop, blocks, operands, statements
 from sacpy.jit.ir.names import Names
 from sacpy.jit.ir.rewrite import inner_binders, names_of, uses, with_extents
 from sacpy.jit.kernels.builder import Builder, IrArithmetic
@@ -41,16 +41,16 @@ class Source:
     by name; `around`: a function of these that does nothing else."""
 
     def __init__(
-        self, name: str, with_loop: WithLoop, targets: Sequence[Var], functions: Mapping[str, Function]
+        self, name: str, with_loop: g.WithLoop, targets: Sequence[g.Var], functions: Mapping[str, g.Function]
     ) -> None:
         self.name = name
         self.with_loop = with_loop
         self.targets = tuple(targets)
         self.functions = functions
-        around = Block((Let(self.targets, with_loop),))
+        around = g.Block((g.Let(self.targets, with_loop),))
         self.free = free_variables(around)
         self.uses = uses(around)
-        self.around = Function(name, tuple(self.free.values()), around)
+        self.around = g.Function(name, tuple(self.free.values()), around)
         self._taken = names_of(self.around).taken
         self._made = 0
 
@@ -61,26 +61,26 @@ class Source:
         return Thread(builder, self.functions, self.uses)
 
 
-def free_variables(block: Block) -> dict[str, Var]:
+def free_variables(block: g.Block) -> dict[str, g.Var]:
     """The variables that a block uses and does not set, by name."""
-    found: dict[str, Var] = {}
+    found: dict[str, g.Var] = {}
     own: set[str] = set()
 
-    def see(atoms: Sequence[Atom]) -> None:
+    def see(atoms: Sequence[g.Atom]) -> None:
         for a in with_extents(atoms):
-            if isinstance(a, Var):
+            if isinstance(a, g.Var):
                 found.setdefault(a.name, a)
 
     see(block.results)
-    for s in statements(block):
-        if not isinstance(s, Let):
+    for s in g.statements(block):
+        if not isinstance(s, g.Let):
             see((s.condition,))
             continue
         binders = (*s.targets, *inner_binders(s.rhs))
         own.update(v.name for v in binders)
-        see(tuple(operands(s.rhs)))
+        see(tuple(g.operands(s.rhs)))
         see(binders)
-        for inner in blocks(s.rhs):
+        for inner in g.blocks(s.rhs):
             see(inner.results)
     return {name: v for name, v in found.items() if name not in own}
 
@@ -97,33 +97,33 @@ class Frame:
         self.words = parameter_block(b, mapping)
         self.place = [b.names.var("block", b.word) for _ in placement.grid]
         self.launched = [b.number("blocks") for _ in placement.grid]
-        self.size: tuple[Atom, ...] = tuple(
+        self.size: tuple[g.Atom, ...] = tuple(
             b.word_const(e) if block is not None else b.number("threads") for e in (block or placement.block)
         )
         self.threads = tuple(map(b.word_const, placement.threads)) if placement.each else self.size
         whole = iter(self.words[len(self.words) - sum(placement.strided) :])
-        self.at: list[Var] = []
-        self.strides: list[tuple[Var, Var, Var, Var]] = []
+        self.at: list[g.Var] = []
+        self.strides: list[tuple[g.Var, g.Var, g.Var, g.Var]] = []
         for own, step, strided in zip(self.place, self.launched, placement.strided):
             if strided:
                 self.strides.append((b.names.var("at", b.word), own, next(whole), step))
             self.at.append(self.strides[-1][0] if strided else own)
 
-    def _recovered(self, threads: Sequence[Atom]) -> tuple[tuple[Atom, ...], Atom | None]:
+    def _recovered(self, threads: Sequence[g.Atom]) -> tuple[tuple[g.Atom, ...], g.Atom | None]:
         index, guard = self.mapping.recover(IrArithmetic(self.b, self.words), self.at, threads)
         return tuple(map(self.b.as_int, index)), guard
 
-    def index(self) -> tuple[tuple[Var, ...], tuple[Atom, ...], Atom | None]:
+    def index(self) -> tuple[tuple[g.Var, ...], tuple[g.Atom, ...], g.Atom | None]:
         """Code of one thread: its counters, for a `ForAll` over `size`; the index, as ints; whether it has one (None:
         always)."""
         threads = tuple(self.b.names.var("thread", self.b.word) for _ in self.size)
         return threads, *self._recovered(threads)
 
-    def at_position(self, position: Sequence[Atom]) -> tuple[tuple[Atom, ...], Atom | None]:
+    def at_position(self, position: Sequence[g.Atom]) -> tuple[tuple[g.Atom, ...], g.Atom | None]:
         """Code of one thread: the index at a position of the block, as ints; whether there is one (None: always)."""
         return self._recovered(position)
 
-    def corner(self) -> tuple[Atom, ...]:
+    def corner(self) -> tuple[g.Atom, ...]:
         """Code of one thread: the index of the block's first thread."""
         return self._recovered([self.b.word_const(0)] * len(self.size))[0]
 
@@ -141,7 +141,7 @@ def mapped(
     mapping: chains.Mapping,
     block: tuple[int, ...] | None,
     more: Sequence[str],
-    body: Callable[[tuple[Atom, ...], Sequence[Var]], None],
+    body: Callable[[tuple[g.Atom, ...], Sequence[g.Var]], None],
 ) -> Built:
     """A kernel over the threads of a mapping. `block`: as in `Frame`. `more`: names for words of the parameter block
     behind those of the mapping. `body(index, words)` writes the code for one index, whose entries are ints; `words` are
@@ -155,7 +155,7 @@ def mapped(
     return frame.kernel((k.ForAll(threads, frame.size, b.close()),))
 
 
-def parameter_block(b: Builder, mapping: chains.Mapping) -> list[Var]:
+def parameter_block(b: Builder, mapping: chains.Mapping) -> list[g.Var]:
     """A word for each number of `Mapping.words`."""
     found = []
     for slot in mapping.slots:
@@ -173,6 +173,6 @@ def known_block(mapping: chains.Mapping) -> tuple[int, ...] | None:
     return block if all(e in said for e in block) else None
 
 
-def number_of(a: Atom, numbers: Mapping[str, int]) -> int:
+def number_of(a: g.Atom, numbers: Mapping[str, int]) -> int:
     """An int of the graph, as a launch knows it."""
-    return int(a.value) if isinstance(a, Const) else numbers[a.name]
+    return int(a.value) if isinstance(a, g.Const) else numbers[a.name]

@@ -11,34 +11,8 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from sacpy.jit.analysis.versions import follow
+from sacpy.jit.ir import graph as g
 from sacpy.jit.ir import kernel as k
-from sacpy.jit.ir.graph import (
-    BOOL,
-    FALSE,
-    TRUE,
-    Atom,
-    Block,
-    Call,
-    Check,
-    Cons,
-    Const,
-    For,
-    Function,
-    If,
-    Let,
-    Load,
-    Loop,
-    Op,
-    Reshape,
-    ScalarType,
-    Stmt,
-    Update,
-    Var,
-    View,
-    WithLoop,
-    blocks,
-    extents_of,
-)
 from sacpy.jit.ir.rewrite import free, uses
 from sacpy.jit.kernels.builder import Builder
 from sacpy.jit.kernels.launches import Refused
@@ -54,8 +28,8 @@ Finish = Callable[[list[Value]], None]
 class Tile(Node):
     """A part of an array in shared memory; `origin`: the index in the array of the tile's first element."""
 
-    array: Var
-    origin: tuple[Atom, ...]
+    array: g.Var
+    origin: tuple[g.Atom, ...]
 
 
 class Thread:
@@ -64,7 +38,7 @@ class Thread:
     `destinations`: where with-loops are to write their results, by name; `tiles`: loads that find their element in
     shared memory, or have found it."""
 
-    def __init__(self, builder: Builder, functions: Mapping[str, Function], used: Counter[str]) -> None:
+    def __init__(self, builder: Builder, functions: Mapping[str, g.Function], used: Counter[str]) -> None:
         self.b = builder
         self.functions = functions
         self.uses = used
@@ -74,43 +48,43 @@ class Thread:
         self.calls: tuple[str, ...] = ()
         self.live = Liveness()
         self.destinations: dict[str, Memory] = {}
-        self.tiles: dict[tuple[str, tuple[Atom, ...]], Tile | Atom] = {}
+        self.tiles: dict[tuple[str, tuple[g.Atom, ...]], Tile | g.Atom] = {}
 
     # ---- variables
 
-    def value(self, a: Atom) -> Value:
+    def value(self, a: g.Atom) -> Value:
         """What an atom of the graph stands for."""
-        if isinstance(a, Const):
+        if isinstance(a, g.Const):
             return a
         if a.name not in self.env:
             v = self.b.parameter(a.name)
-            return Memory(v) if extents_of(v) else v
+            return Memory(v) if g.extents_of(v) else v
         return self.env[a.name]
 
-    def atom(self, a: Atom) -> Atom:
+    def atom(self, a: g.Atom) -> g.Atom:
         """The scalar that an atom stands for."""
         v = self.value(a)
-        assert isinstance(v, Var | Const)
+        assert isinstance(v, g.Var | g.Const)
         return v
 
-    def atoms(self, many: Sequence[Atom]) -> tuple[Atom, ...]:
+    def atoms(self, many: Sequence[g.Atom]) -> tuple[g.Atom, ...]:
         return tuple(map(self.atom, many))
 
-    def array(self, a: Atom) -> Array:
+    def array(self, a: g.Atom) -> Array:
         """The array that a variable stands for."""
         v = self.value(a)
         assert isinstance(v, Memory | Elements | Reshaped)
         return v
 
-    def bind(self, targets: Sequence[Var], values: Sequence[Value]) -> None:
+    def bind(self, targets: Sequence[g.Var], values: Sequence[Value]) -> None:
         for target, value in zip(targets, values, strict=True):
             self.env[target.name] = value
 
     # ---- blocks
 
     def block(
-        self, b: Block, finish: Finish | None = None, later: Sequence[Block] = ()
-    ) -> tuple[list[Value], Atom | None]:
+        self, b: g.Block, finish: Finish | None = None, later: Sequence[g.Block] = ()
+    ) -> tuple[list[Value], g.Atom | None]:
         """The values that a block gives, and whether all its checks held (None: there are none). With `finish`, that is
         called with the values where they are known and checked, and nothing is given. `later`: blocks that run after
         this one, or again."""
@@ -121,16 +95,16 @@ class Thread:
             return self._rest(level, b.statements, b.results, finish)
 
     def _rest(
-        self, level: Level, statements: tuple[Stmt, ...], results: tuple[Atom, ...], finish: Finish | None
-    ) -> tuple[list[Value], Atom | None]:
+        self, level: Level, statements: tuple[g.Stmt, ...], results: tuple[g.Atom, ...], finish: Finish | None
+    ) -> tuple[list[Value], g.Atom | None]:
         for number, s in enumerate(statements):
             level.at += 1
-            if isinstance(s, Let):
+            if isinstance(s, g.Let):
                 guard = self.let(s)
             else:
                 guard = self.atom(s.condition)
                 self.b.add(k.Check(guard, s.what))
-            if guard is not None and guard != TRUE:
+            if guard is not None and guard != g.TRUE:
                 return self._guarded(level, guard, statements[number + 1 :], results, finish)
         values = [self.value(r) for r in results]
         if finish is not None:
@@ -139,8 +113,13 @@ class Thread:
         return values, None
 
     def _guarded(
-        self, level: Level, guard: Atom, statements: tuple[Stmt, ...], results: tuple[Atom, ...], finish: Finish | None
-    ) -> tuple[list[Value], Atom | None]:
+        self,
+        level: Level,
+        guard: g.Atom,
+        statements: tuple[g.Stmt, ...],
+        results: tuple[g.Atom, ...],
+        finish: Finish | None,
+    ) -> tuple[list[Value], g.Atom | None]:
         self.b.open()
         values, ok = self._rest(level, statements, results, finish)
         if finish is not None:
@@ -150,7 +129,7 @@ class Thread:
         code = self.b.close()
         merges: list[k.Merge] = []
 
-        def merged(a: Atom, otherwise: Const) -> Atom:
+        def merged(a: g.Atom, otherwise: g.Const) -> g.Atom:
             target = self.b.names.var("m", a.type)
             merges.append(k.Merge(target, a, otherwise))
             return target
@@ -158,13 +137,13 @@ class Thread:
         given: list[Value] = []
         for v in settled:
             match v:
-                case Var() | Const():
+                case g.Var() | g.Const():
                     given.append(merged(v, zero(v.base)))
                 case Elements():
                     given.append(Elements(v.base, v.shape, tuple(merged(a, zero(a.base)) for a in v.atoms), []))
                 case _:
                     given.append(v)
-        held = merged(ok or TRUE, FALSE)
+        held = merged(ok or g.TRUE, g.FALSE)
         self.b.add(k.If(guard, code, (), tuple(merges)))
         later = self.b.later()
         for v in given:
@@ -180,55 +159,55 @@ class Thread:
 
     # ---- statements
 
-    def let(self, s: Let) -> Atom | None:
+    def let(self, s: g.Let) -> g.Atom | None:
         """A statement; whether the checks in it held."""
         match s.rhs:
-            case If() as r:
+            case g.If() as r:
                 return self._if(s.targets, r)
-            case Loop() as r:
+            case g.Loop() as r:
                 return self._loop(s.targets, r)
-            case For() as r:
+            case g.For() as r:
                 return self._for(s.targets, r)
-            case Call() as r:
+            case g.Call() as r:
                 return self._call(s.targets, r)
-            case WithLoop() as r:
+            case g.WithLoop() as r:
                 return self.nests.with_loop(s.targets, r)
             case _:
                 self.env[s.targets[0].name] = self.simple(s.targets[0], s.rhs)
                 return None
 
-    def simple(self, target: Var, r: Atom | Op | Load | View | Reshape | Cons | Update) -> Value:
+    def simple(self, target: g.Var, r: g.Atom | g.Op | g.Load | g.View | g.Reshape | g.Cons | g.Update) -> Value:
         """The value of a right-hand side without inner blocks."""
         match r:
-            case Var() | Const():
+            case g.Var() | g.Const():
                 return self.value(r)
-            case Op():
-                return self.b.let(target.name, ScalarType(target.base), Op(r.code, self.atoms(r.args), r.exact))
-            case Load() if (r.array.name, r.index) in self.tiles:
+            case g.Op():
+                return self.b.let(target.name, g.ScalarType(target.base), g.Op(r.code, self.atoms(r.args), r.exact))
+            case g.Load() if (r.array.name, r.index) in self.tiles:
                 tile = self.tiles[r.array.name, r.index]
                 if not isinstance(tile, Tile):
                     return tile
                 place = [self.b.op("sub", i, o, exact=True) for i, o in zip(self.atoms(r.index), tile.origin)]
                 return self.b.load(tile.array, *place)
-            case Load():
+            case g.Load():
                 return self.arrays.load(self.array(r.array), self.atoms(r.index))
-            case View():
+            case g.View():
                 return self.arrays.view(self.array(r.array), self.atoms(r.index))
-            case Reshape():
+            case g.Reshape():
                 return self.arrays.reshape(self.array(r.array), self.atoms(r.extents))
-            case Cons():
+            case g.Cons():
                 return Elements(r.base, r.extents, self.atoms(r.elements), self.b.later())
-            case Update():
+            case g.Update():
                 return self._update(r)
 
-    def _update(self, r: Update) -> Value:
+    def _update(self, r: g.Update) -> Value:
         a, index = self.array(r.array), self.atoms(r.index)
         value = self.value(r.value)
         if (
             isinstance(a, Elements)
             and len(index) == len(a.shape)
-            and isinstance(value, Var | Const)
-            and all(isinstance(i, Const) for i in index)
+            and isinstance(value, g.Var | g.Const)
+            and all(isinstance(i, g.Const) for i in index)
         ):
             at = place_of(index, a.shape)
             if at is None:
@@ -254,7 +233,7 @@ class Thread:
             and self.live.dies(v, inside)
         ]
 
-    def _in_branches(self, r: If) -> dict[int, Memory]:
+    def _in_branches(self, r: g.If) -> dict[int, Memory]:
         """The arrays that both branches only update, if at all, and hand on, by the number of the result."""
         used = free(r.then) | free(r.otherwise)
         found: dict[int, Memory] = {}
@@ -267,24 +246,24 @@ class Thread:
                     found[at[0]] = v
         return found
 
-    def _if(self, targets: Sequence[Var], r: If) -> Atom | None:
+    def _if(self, targets: Sequence[g.Var], r: g.If) -> g.Atom | None:
         condition = self.atom(r.condition)
         there = self._in_branches(r)
         memory = [
-            there.get(n) or Memory(self.b.array(t.base, self.atoms(extents_of(t)))) if extents_of(t) else None
+            there.get(n) or Memory(self.b.array(t.base, self.atoms(g.extents_of(t)))) if g.extents_of(t) else None
             for n, t in enumerate(targets)
         ]
-        sides: list[tuple[list[Atom], Atom | None]] = []
+        sides: list[tuple[list[g.Atom], g.Atom | None]] = []
         code = []
         for branch in (r.then, r.otherwise):
             self.b.open()
             values, ok = self.block(branch)
-            scalars: list[Atom] = []
+            scalars: list[g.Atom] = []
             for m, v in zip(memory, values):
                 if m is not None:
                     self.b.when(ok, lambda m=m, v=v: self.arrays.assign(m, v))  # type: ignore[misc]
                 else:
-                    assert isinstance(v, Var | Const)
+                    assert isinstance(v, g.Var | g.Const)
                     scalars.append(v)
             sides.append((scalars, ok))
             code.append(self.b.close())
@@ -295,17 +274,17 @@ class Thread:
                 self.env[t.name] = m
                 continue
             then, otherwise = next(given)
-            v = self.b.names.var(t.name, ScalarType(t.base))
+            v = self.b.names.var(t.name, g.ScalarType(t.base))
             merges.append(k.Merge(v, then, otherwise))
             self.env[t.name] = v
-        held: Atom | None = None
+        held: g.Atom | None = None
         if any(ok is not None for _, ok in sides):
-            held = self.b.names.var("ok", BOOL)
-            merges.append(k.Merge(held, sides[0][1] or TRUE, sides[1][1] or TRUE))
+            held = self.b.names.var("ok", g.BOOL)
+            merges.append(k.Merge(held, sides[0][1] or g.TRUE, sides[1][1] or g.TRUE))
         self.b.add(k.If(condition, code[0], code[1], tuple(merges)))
         return held
 
-    def _call(self, targets: Sequence[Var], r: Call) -> Atom | None:
+    def _call(self, targets: Sequence[g.Var], r: g.Call) -> g.Atom | None:
         if r.function in self.calls:
             raise Refused(f"its body calls {r.function.partition('@')[0]}, which calls itself")
         f = self.functions[r.function]
@@ -325,17 +304,17 @@ class Thread:
 
     # ---- loops
 
-    def checked(self, *many: Block) -> bool:
+    def checked(self, *many: g.Block) -> bool:
         """Whether there are checks in some blocks, functions called included."""
         return any(
-            isinstance(s, Check)
-            or any(self.checked(b) for b in blocks(s.rhs))
-            or (isinstance(s.rhs, Call) and self._checked_call(s.rhs))
+            isinstance(s, g.Check)
+            or any(self.checked(b) for b in g.blocks(s.rhs))
+            or (isinstance(s.rhs, g.Call) and self._checked_call(s.rhs))
             for b in many
             for s in b.statements
         )
 
-    def _checked_call(self, c: Call) -> bool:
+    def _checked_call(self, c: g.Call) -> bool:
         if c.function in self.calls:
             return False
         self.calls += (c.function,)
@@ -344,14 +323,14 @@ class Thread:
         finally:
             self.calls = self.calls[:-1]
 
-    def _for(self, targets: Sequence[Var], r: For) -> Atom | None:
+    def _for(self, targets: Sequence[g.Var], r: g.For) -> g.Atom | None:
         initial = [self.value(a) for a in r.initial]
         inside = free(r.body) - {v.name for v in (*r.params, r.index)}
         state = State(self, r.params, initial, self.checked(r.body), self._dying(initial, inside))
         lower, upper = self.atom(r.lower), self.atom(r.upper)
 
-        def round_(i: Var, carried: list[Atom]) -> Sequence[Atom]:
-            def body() -> tuple[list[Value], Atom | None]:
+        def round_(i: g.Var, carried: list[g.Atom]) -> Sequence[g.Atom]:
+            def body() -> tuple[list[Value], g.Atom | None]:
                 self.env[r.index.name] = i
                 return self.block(r.body)
 
@@ -362,14 +341,14 @@ class Thread:
         self.bind(targets, state.values(last))
         return state.ok(last)
 
-    def _loop(self, targets: Sequence[Var], r: Loop) -> Atom | None:
+    def _loop(self, targets: Sequence[g.Var], r: g.Loop) -> g.Atom | None:
         """Rounds, each of which finds out at its end whether there is another."""
         initial = [self.value(a) for a in r.initial]
         inside = (free(r.body) | free(r.condition)) - {v.name for v in r.params}
         state = State(self, r.params, initial, self.checked(r.condition, r.body), self._dying(initial, inside))
         carried = [self.b.names.var("c", a.type) for a in state.scalars]
-        go = self.b.names.var("go", BOOL)
-        first, started = (TRUE, None) if r.body_first else self._test(state, r.condition, state.scalars)
+        go = self.b.names.var("go", g.BOOL)
+        first, started = (g.TRUE, None) if r.body_first else self._test(state, r.condition, state.scalars)
         if started is not None:
             state.scalars[-1] = started
         self.b.open()
@@ -381,24 +360,24 @@ class Thread:
         code = self.b.close()
         both = (*map(k.Carried, carried, state.scalars, updates), k.Carried(go, first, again))
         self.b.add(k.While(both, (), go, code))
-        last: list[Atom] = list(carried)
+        last: list[g.Atom] = list(carried)
         self.bind(targets, state.values(last))
         return state.ok(last)
 
-    def _test(self, state: State, condition: Block, carried: Sequence[Atom]) -> tuple[Atom, Atom | None]:
+    def _test(self, state: State, condition: g.Block, carried: Sequence[g.Atom]) -> tuple[g.Atom, g.Atom | None]:
         """Whether there is another round, and whether all checks held up to now."""
         self.bind(state.params, state.values(carried))
-        needed = Block((), state.params)  # in the round
+        needed = g.Block((), state.params)  # in the round
         if not state.checks:
             values, _ = self.block(condition, later=(needed,))
             (test,) = values
-            assert isinstance(test, Var | Const)
+            assert isinstance(test, g.Var | g.Const)
             return test, None
         self.b.open()
         values, ok = self.block(condition, later=(needed,))
         (test,) = values
-        assert isinstance(test, Var | Const)
-        go, held = self.b.names.var("go", BOOL), self.b.names.var("ok", BOOL)
-        merges = (k.Merge(go, test, FALSE), k.Merge(held, ok or TRUE, FALSE))
+        assert isinstance(test, g.Var | g.Const)
+        go, held = self.b.names.var("go", g.BOOL), self.b.names.var("ok", g.BOOL)
+        merges = (k.Merge(go, test, g.FALSE), k.Merge(held, ok or g.TRUE, g.FALSE))
         self.b.add(k.If(carried[-1], self.b.close(), (), merges))
         return go, held

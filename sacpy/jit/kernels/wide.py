@@ -11,7 +11,7 @@ import math
 
 from sacpy.jit.analysis.shared_planner import BYTES
 from sacpy.jit.analysis.straight import is_straight
-from sacpy.jit.ir.graph import Let, Load, Partition, Var, extents_of, statements
+from sacpy.jit.ir import graph as g
 from sacpy.jit.kernels import maps
 from sacpy.jit.kernels.several import cells_phase
 from sacpy.jit.kernels.source import Built, Frame, Source
@@ -30,26 +30,28 @@ MOST_STATEMENTS = 40  # of a body: its code is there twice for each cell
 MOST_WASTE = 1.1  # positions of the thread space for each index
 
 
-def suits(p: Partition) -> bool:
+def suits(p: g.Partition) -> bool:
     """Whether the body of a partition is a few operations, and gives scalars."""
     return (
         p.rank in (1, 2, 3)
         and p.step is None
         and len(p.body.statements) <= MOST_STATEMENTS
         and is_straight(p.body)
-        and not any(extents_of(r) for r in p.body.results)
+        and not any(g.extents_of(r) for r in p.body.results)
     )
 
 
-def side_by_side(p: Partition) -> bool:
+def side_by_side(p: g.Partition) -> bool:
     """Whether the elements that neighbouring indices read lie side by side, at multiples of what lies at the first
     index: each is read at the index itself, or at one that is the same for all."""
-    set_here = {v.name for v in p.index} | {t.name for s in statements(p.body) if isinstance(s, Let) for t in s.targets}
-    reads = [s.rhs for s in statements(p.body) if isinstance(s, Let) and isinstance(s.rhs, Load)]
-    return all(r.index == p.index or not {a.name for a in r.index if isinstance(a, Var)} & set_here for r in reads)
+    set_here = {v.name for v in p.index} | {
+        t.name for s in g.statements(p.body) if isinstance(s, g.Let) for t in s.targets
+    }
+    reads = [s.rhs for s in g.statements(p.body) if isinstance(s, g.Let) and isinstance(s.rhs, g.Load)]
+    return all(r.index == p.index or not {a.name for a in r.index if isinstance(a, g.Var)} & set_here for r in reads)
 
 
-def chain_for(p: Partition, space: IndexSpace, device: DeviceLimits) -> chains.Chain | None:
+def chain_for(p: g.Partition, space: IndexSpace, device: DeviceLimits) -> chains.Chain | None:
     """The mapping; None where the space is too small to give threads several cells, or too many would be idle."""
     rank, extents = space.rank, space.extents
     wide = rank == 1 and not any(space.lower) and side_by_side(p)

@@ -28,29 +28,7 @@ from collections.abc import Sequence
 
 from sacpy.jit.analysis.combine import Axis, Nest, nest_of
 from sacpy.jit.analysis.contractions import contraction
-from sacpy.jit.ir.graph import (
-    Atom,
-    Block,
-    Const,
-    For,
-    Function,
-    Genarray,
-    Let,
-    Load,
-    Modarray,
-    Op,
-    Operator,
-    Partition,
-    ScalarType,
-    Stmt,
-    Unit,
-    Var,
-    WithLoop,
-    extents_of,
-    integer,
-    operands,
-    statements,
-)
+from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.operations import TRANSCENDENTAL
 from sacpy.jit.passes.reductions import fold_of
 from sacpy.jit.passes.units import per_function
@@ -60,63 +38,63 @@ from sacpy.nodes import replace
 
 
 class _Summer(Walker):
-    def let(self, s: Let) -> None:
-        nest = nest_of(s.rhs) if isinstance(s.rhs, For) else None
+    def let(self, s: g.Let) -> None:
+        nest = nest_of(s.rhs) if isinstance(s.rhs, g.For) else None
         if nest is not None:
             first = self.filled_with(nest.array)
             part = self.part(nest, nest.array if first is None else first, s.span)
             if nest.inside or (contraction(part) is not None and not _is_dear(nest) and not _streams(nest)):
-                super().let(Let(s.targets, self.with_loop_of(part, nest.array, first, s.span), s.span))
+                super().let(g.Let(s.targets, self.with_loop_of(part, nest.array, first, s.span), s.span))
                 return
         super().let(s)
 
-    def filled_with(self, array: Var) -> Const | None:
+    def filled_with(self, array: g.Var) -> g.Const | None:
         """The number that all elements of an array are, where that is known."""
         w = self.definition(self.atom(array))
-        if not isinstance(w, WithLoop) or w.partitions or len(w.operators) != 1:
+        if not isinstance(w, g.WithLoop) or w.partitions or len(w.operators) != 1:
             return None
         operator = w.operators[0]
-        default = operator.default if isinstance(operator, Genarray) else None
-        return default if isinstance(default, Const) else None
+        default = operator.default if isinstance(operator, g.Genarray) else None
+        return default if isinstance(default, g.Const) else None
 
-    def part(self, n: Nest, start: Const | Var, span: Span) -> Partition:
+    def part(self, n: Nest, start: g.Const | g.Var, span: Span) -> g.Partition:
         """What computes the element at an index, within the bounds of the loops. `start`: what folds begin with, or the
         array that has it."""
         index = tuple(a.index for a in n.parallel)
-        first: Atom = start
-        before: list[Stmt] = list(n.before)
-        if isinstance(start, Var):
-            first = self.supply.var("x", ScalarType(start.base))
-            before.append(Let((first,), Load(start, index), span))
+        first: g.Atom = start
+        before: list[g.Stmt] = list(n.before)
+        if isinstance(start, g.Var):
+            first = self.supply.var("x", g.ScalarType(start.base))
+            before.append(g.Let((first,), g.Load(start, index), span))
         fold, terms = fold_of([n.step], (first,), self.supply)
-        inner = _box(n.reduced, Block((*n.body, *terms.statements), terms.results), span)
-        total = self.supply.var("s", ScalarType(start.base))
-        folded = Let((total,), WithLoop(None, (inner,), (fold,), disjoint=True), span)
-        return _box(n.parallel, Block((*before, folded), (total,)), span)
+        inner = _box(n.reduced, g.Block((*n.body, *terms.statements), terms.results), span)
+        total = self.supply.var("s", g.ScalarType(start.base))
+        folded = g.Let((total,), g.WithLoop(None, (inner,), (fold,), disjoint=True), span)
+        return _box(n.parallel, g.Block((*before, folded), (total,)), span)
 
-    def with_loop_of(self, p: Partition, array: Var, first: Const | None, span: Span) -> WithLoop:
+    def with_loop_of(self, p: g.Partition, array: g.Var, first: g.Const | None, span: Span) -> g.WithLoop:
         """The with-loop. Its bounds lie in the array even where there is nothing to combine, and the loops would not
         have come to the index."""
-        frame = extents_of(array)
+        frame = g.extents_of(array)
         upper = tuple(
-            u if u == e else self.emit("upper", Op("min", (self.atom(u), self.atom(e))), span)
+            u if u == e else self.emit("upper", g.Op("min", (self.atom(u), self.atom(e))), span)
             for u, e in zip(p.upper, frame)
         )
-        complete = upper == frame and all(low == integer(0) for low in p.lower)
-        operator: Operator = Modarray(array) if first is None else Genarray(array.base, (), first)
-        return WithLoop(frame, (replace(p, upper=upper),), (operator,), disjoint=True, complete=complete)
+        complete = upper == frame and all(low == g.integer(0) for low in p.lower)
+        operator: g.Operator = g.Modarray(array) if first is None else g.Genarray(array.base, (), first)
+        return g.WithLoop(frame, (replace(p, upper=upper),), (operator,), disjoint=True, complete=complete)
 
 
-def _box(axes: Sequence[Axis], body: Block, span: Span) -> Partition:
+def _box(axes: Sequence[Axis], body: g.Block, span: Span) -> g.Partition:
     """What is done at all indices of some axes."""
     lower, upper, index = zip(*((a.lower, a.upper, a.index) for a in axes))
-    return Partition(lower, upper, None, None, index, body, (), span)
+    return g.Partition(lower, upper, None, None, index, body, (), span)
 
 
 def _is_dear(n: Nest) -> bool:
     """Whether a term has a function that the loops, as they stand, may call for many elements at once: tiles would call
     it for each of them."""
-    return any(isinstance(s, Let) and isinstance(s.rhs, Op) and s.rhs.code in TRANSCENDENTAL for s in n.body)
+    return any(isinstance(s, g.Let) and isinstance(s.rhs, g.Op) and s.rhs.code in TRANSCENDENTAL for s in n.body)
 
 
 def _streams(n: Nest) -> bool:
@@ -125,23 +103,24 @@ def _streams(n: Nest) -> bool:
     axes = {a.index.name for a in n.parallel}
     behind: dict[str, set[str]] = {name: {name} for name in axes}
     for s in n.body:
-        if isinstance(s, Let):
-            found = set().union(*(behind.get(a.name, set()) for a in operands(s.rhs) if isinstance(a, Var)))
-            if isinstance(s.rhs, Load) and found != axes:
+        if isinstance(s, g.Let):
+            found = set().union(*(behind.get(a.name, set()) for a in g.operands(s.rhs) if isinstance(a, g.Var)))
+            if isinstance(s.rhs, g.Load) and found != axes:
                 return False
             behind.update((t.name, found) for t in s.targets)
     return len(axes) > 1
 
 
-def accumulating(function: Function) -> Function:
+def accumulating(function: g.Function) -> g.Function:
     """A function with such nests as folds; itself if it has none."""
     if not any(
-        isinstance(s, Let) and isinstance(s.rhs, For) and nest_of(s.rhs) is not None for s in statements(function.body)
+        isinstance(s, g.Let) and isinstance(s.rhs, g.For) and nest_of(s.rhs) is not None
+        for s in g.statements(function.body)
     ):
         return function
     return _Summer(function).function(function)
 
 
-def run(unit: Unit) -> Unit:
+def run(unit: g.Unit) -> g.Unit:
     """A unit with such nests as folds."""
     return per_function(unit, accumulating)

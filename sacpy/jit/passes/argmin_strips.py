@@ -17,30 +17,7 @@ which is shorter.
 from __future__ import annotations
 
 from sacpy.jit.analysis.combine import loops_of, round_of
-from sacpy.jit.ir.graph import (
-    BOOL,
-    FALSE,
-    INT,
-    TRUE,
-    Atom,
-    Block,
-    Const,
-    For,
-    Function,
-    If,
-    Let,
-    Load,
-    Op,
-    Rhs,
-    ScalarType,
-    Stmt,
-    Unit,
-    Var,
-    WithLoop,
-    integer,
-    operands,
-    statements,
-)
+from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.operations import TRANSCENDENTAL
 from sacpy.jit.ir.rewrite import copied
 from sacpy.jit.passes.units import per_function
@@ -56,158 +33,162 @@ class _Choice(Node):
     """A loop that chooses: `chosen` says whether a round takes new values, or, if not `positive`, whether it keeps the
     old ones."""
 
-    loop: For
-    chosen: Var
+    loop: g.For
+    chosen: g.Var
     positive: bool
 
 
 class _Chooser(Walker):
-    def let(self, s: Let) -> None:
-        if isinstance(s.rhs, For):
+    def let(self, s: g.Let) -> None:
+        if isinstance(s.rhs, g.For):
             found = _choice(s.rhs)
             if found is not None:
                 self.define(s.targets, super().rhs(self.stretches(found, s.span)), s.span)
                 return
         super().let(s)
 
-    def rhs(self, r: Rhs) -> Rhs:
-        if isinstance(r, WithLoop):
+    def rhs(self, r: g.Rhs) -> g.Rhs:
+        if isinstance(r, g.WithLoop):
             loop = _loop(r)
             found = None if loop is None else _choice(loop)
             if found is not None:
                 r = self.stretches(found, found.loop.body.statements[0].span)
         return super().rhs(r)
 
-    def stretches(self, c: _Choice, span: Span) -> For:
+    def stretches(self, c: _Choice, span: Span) -> g.For:
         """The loop over stretches."""
-        r, body = c.loop, list[Stmt]()
+        r, body = c.loop, list[g.Stmt]()
 
-        def op(stem: str, type_: ScalarType, rhs: Rhs) -> Var:
+        def op(stem: str, type_: g.ScalarType, rhs: g.Rhs) -> g.Var:
             target = self.supply.var(stem, type_)
-            body.append(Let((target,), rhs, span))
+            body.append(g.Let((target,), rhs, span))
             return target
 
         params = tuple(self.supply.var(p.name, p.type) for p in r.params)
-        start = self.supply.var("start", INT)
-        left = op("left", INT, Op("sub", (r.upper, start), exact=True))
-        length = op("length", INT, Op("min", (left, integer(STRETCH))))
-        end = op("end", INT, Op("add", (start, length), exact=True))
-        later = op("later", BOOL, Op("lt", (r.lower, start)))
-        whole = op("whole", BOOL, Op("eq", (length, integer(STRETCH))))
-        looked = op("looked", BOOL, Op("and", (later, whole)))
-        result = self.supply.var("any", BOOL)
+        start = self.supply.var("start", g.INT)
+        left = op("left", g.INT, g.Op("sub", (r.upper, start), exact=True))
+        length = op("length", g.INT, g.Op("min", (left, g.integer(STRETCH))))
+        end = op("end", g.INT, g.Op("add", (start, length), exact=True))
+        later = op("later", g.BOOL, g.Op("lt", (r.lower, start)))
+        whole = op("whole", g.BOOL, g.Op("eq", (length, g.integer(STRETCH))))
+        looked = op("looked", g.BOOL, g.Op("and", (later, whole)))
+        result = self.supply.var("any", g.BOOL)
         any_ = op(
             "any",
-            BOOL,
-            If(looked, Block((Let((result,), self.any(c, params, start), span),), (result,)), Block((), (TRUE,))),
+            g.BOOL,
+            g.If(
+                looked,
+                g.Block((g.Let((result,), self.any(c, params, start), span),), (result,)),
+                g.Block((), (g.TRUE,)),
+            ),
         )
-        rounds = For(r.index, start, end, 1, r.params, params, r.body, few=True)
-        once = Block((Let(r.body.results, rounds, span),), r.body.results)  # type: ignore[arg-type]
+        rounds = g.For(r.index, start, end, 1, r.params, params, r.body, few=True)
+        once = g.Block((g.Let(r.body.results, rounds, span),), r.body.results)  # type: ignore[arg-type]
         inner = copied(once, {}, self.supply)
         results = tuple(self.supply.var(p.name, p.type) for p in r.params)
-        body.append(Let(results, If(any_, inner, Block((), params)), span))
-        return For(start, r.lower, r.upper, STRETCH, params, r.initial, Block(tuple(body), results))
+        body.append(g.Let(results, g.If(any_, inner, g.Block((), params)), span))
+        return g.For(start, r.lower, r.upper, STRETCH, params, r.initial, g.Block(tuple(body), results))
 
-    def any(self, c: _Choice, params: tuple[Var, ...], start: Var) -> For:
+    def any(self, c: _Choice, params: tuple[g.Var, ...], start: g.Var) -> g.For:
         """Whether something is chosen in a whole stretch."""
-        number, index = self.supply.var("j", INT), self.supply.var("k", INT)
-        before, after, chosen = (self.supply.var(stem, BOOL) for stem in ("before", "any", "chosen"))
-        env: dict[str, Atom] = {c.loop.index.name: index}
+        number, index = self.supply.var("j", g.INT), self.supply.var("k", g.INT)
+        before, after, chosen = (self.supply.var(stem, g.BOOL) for stem in ("before", "any", "chosen"))
+        env: dict[str, g.Atom] = {c.loop.index.name: index}
         env.update(zip((p.name for p in c.loop.params), params))
-        body = copied(Block(_needed(c.loop.body.statements, c.chosen), (c.chosen,)), env, self.supply)
-        found = Op("or", (before, chosen))
-        made = (Let((chosen,), body.results[0] if c.positive else Op("not", body.results)), Let((after,), found))
-        place = Let((index,), Op("add", (start, number), exact=True))
-        return For(
+        body = copied(g.Block(_needed(c.loop.body.statements, c.chosen), (c.chosen,)), env, self.supply)
+        found = g.Op("or", (before, chosen))
+        made = (g.Let((chosen,), body.results[0] if c.positive else g.Op("not", body.results)), g.Let((after,), found))
+        place = g.Let((index,), g.Op("add", (start, number), exact=True))
+        return g.For(
             number,
-            integer(0),
-            integer(STRETCH),
+            g.integer(0),
+            g.integer(STRETCH),
             1,
             (before,),
-            (FALSE,),
-            Block((place, *body.statements, *made), (after,)),
+            (g.FALSE,),
+            g.Block((place, *body.statements, *made), (after,)),
         )
 
 
-def _loop(w: WithLoop) -> For | None:
+def _loop(w: g.WithLoop) -> g.For | None:
     """The loop that a fold over one axis is."""
     found = loops_of(w)
     if found is None or found[1].rank != 1:
         return None
     fold, p = found
-    return For(p.index[0], p.lower[0], p.upper[0], 1, fold.accumulators, fold.neutrals, round_of(fold, p))
+    return g.For(p.index[0], p.lower[0], p.upper[0], 1, fold.accumulators, fold.neutrals, round_of(fold, p))
 
 
-def _choice(r: For) -> _Choice | None:
+def _choice(r: g.For) -> _Choice | None:
     """What a loop chooses, if that is all it does."""
     if (
         r.step != 1
         or not r.params
         or r.few
-        or not isinstance(r.lower, Const)
+        or not isinstance(r.lower, g.Const)
         or r.lower.value < 0
-        or (isinstance(r.upper, Const) and r.upper.value - r.lower.value < 4 * STRETCH)
+        or (isinstance(r.upper, g.Const) and r.upper.value - r.lower.value < 4 * STRETCH)
     ):
         return None
-    if len(r.body.statements) > MOST or not all(isinstance(p.type, ScalarType) for p in r.params):
+    if len(r.body.statements) > MOST or not all(isinstance(p.type, g.ScalarType) for p in r.params):
         return None
-    made: dict[Atom, Rhs] = {}
+    made: dict[g.Atom, g.Rhs] = {}
     for s in r.body.statements:
         if (
-            not isinstance(s, Let)
-            or not isinstance(s.rhs, Op | Load | Var | Const)
-            or (isinstance(s.rhs, Op) and s.rhs.code in TRANSCENDENTAL)
+            not isinstance(s, g.Let)
+            or not isinstance(s.rhs, g.Op | g.Load | g.Var | g.Const)
+            or (isinstance(s.rhs, g.Op) and s.rhs.code in TRANSCENDENTAL)
         ):
             return None
         made[s.targets[0]] = s.rhs
-    found: set[tuple[Atom, bool]] = set()
+    found: set[tuple[g.Atom, bool]] = set()
     for p, result in zip(r.params, r.body.results):
         op = made.get(result)
-        if not isinstance(op, Op) or op.code != "select" or p not in op.args[1:]:
+        if not isinstance(op, g.Op) or op.code != "select" or p not in op.args[1:]:
             return None
         found.add((op.args[0], op.args[2] == p))
     if len(found) != 1:
         return None
     ((chosen, positive),) = found
-    return _Choice(r, chosen, positive) if isinstance(chosen, Var) and _compares(r, chosen) else None
+    return _Choice(r, chosen, positive) if isinstance(chosen, g.Var) and _compares(r, chosen) else None
 
 
-def _compares(r: For, chosen: Var) -> bool:
+def _compares(r: g.For, chosen: g.Var) -> bool:
     """Whether what is chosen depends on what was chosen before, and on the round."""
     of_round: set[str] = {r.index.name}
     for s in r.body.statements:
-        if isinstance(s, Let) and not of_round.isdisjoint(_names(s.rhs)):
+        if isinstance(s, g.Let) and not of_round.isdisjoint(_names(s.rhs)):
             of_round.add(s.targets[0].name)
-    needed = {name for s in _needed(r.body.statements, chosen) if isinstance(s, Let) for name in _names(s.rhs)}
+    needed = {name for s in _needed(r.body.statements, chosen) if isinstance(s, g.Let) for name in _names(s.rhs)}
     return chosen.name in of_round and any(p.name in needed for p in r.params)
 
 
-def _needed(body: tuple[Stmt, ...], wanted: Var) -> tuple[Stmt, ...]:
+def _needed(body: tuple[g.Stmt, ...], wanted: g.Var) -> tuple[g.Stmt, ...]:
     """The statements of a block that compute a variable."""
-    names, kept = {wanted.name}, list[Stmt]()
+    names, kept = {wanted.name}, list[g.Stmt]()
     for s in reversed(body):
-        if isinstance(s, Let) and s.targets[0].name in names:
+        if isinstance(s, g.Let) and s.targets[0].name in names:
             kept.append(s)
             names |= _names(s.rhs)
     return tuple(reversed(kept))
 
 
-def _names(r: Rhs) -> set[str]:
-    return {a.name for a in operands(r) if isinstance(a, Var)}
+def _names(r: g.Rhs) -> set[str]:
+    return {a.name for a in g.operands(r) if isinstance(a, g.Var)}
 
 
-def argmin_strips(function: Function) -> Function:
+def argmin_strips(function: g.Function) -> g.Function:
     """A function whose choosing loops pass over stretches; itself if it has none."""
     loops = (
-        s.rhs if isinstance(s.rhs, For) else _loop(s.rhs)
-        for s in statements(function.body)
-        if isinstance(s, Let) and isinstance(s.rhs, For | WithLoop)
+        s.rhs if isinstance(s.rhs, g.For) else _loop(s.rhs)
+        for s in g.statements(function.body)
+        if isinstance(s, g.Let) and isinstance(s.rhs, g.For | g.WithLoop)
     )
     if not any(r is not None and _choice(r) is not None for r in loops):
         return function
     return _Chooser(function).function(function)
 
 
-def run(unit: Unit) -> Unit:
+def run(unit: g.Unit) -> g.Unit:
     """A unit whose choosing loops pass over stretches."""
     return per_function(unit, argmin_strips)

@@ -19,18 +19,18 @@ they are, as do those of scalars, whose parts may be computed side by side.
 from __future__ import annotations
 
 from sacpy.jit.analysis.combine import loops_of, round_of
-from sacpy.jit.ir.graph import ArrayType, Block, For, Function, Let, Rhs, Unit, Var, WithLoop, statements
+from sacpy.jit.ir import graph as g
 from sacpy.jit.passes.units import per_function
 from sacpy.jit.passes.walker import Walker
 
 
 class _Sequencer(Walker):
-    def rhs(self, r: Rhs) -> Rhs:
-        if isinstance(r, WithLoop) and _is_fold_of_arrays(r):
+    def rhs(self, r: g.Rhs) -> g.Rhs:
+        if isinstance(r, g.WithLoop) and _is_fold_of_arrays(r):
             r = self.loop(r)
         return super().rhs(r)
 
-    def loop(self, w: WithLoop) -> For:
+    def loop(self, w: g.WithLoop) -> g.For:
         """The fold as loops, one inside the other, the last axis innermost."""
         found = loops_of(w)
         assert found is not None
@@ -39,29 +39,29 @@ class _Sequencer(Walker):
         params = fold.accumulators
         for axis in reversed(range(p.rank)):
             outer = fold.neutrals if axis == 0 else tuple(self.supply.var(a.name, a.type) for a in fold.accumulators)
-            made = For(p.index[axis], p.lower[axis], p.upper[axis], 1, params, outer, body)
+            made = g.For(p.index[axis], p.lower[axis], p.upper[axis], 1, params, outer, body)
             if axis:
                 results = tuple(self.supply.var(a.name, a.type) for a in fold.accumulators)
-                body = Block((Let(results, made, p.span),), results)
-                params = tuple(v for v in outer if isinstance(v, Var))
+                body = g.Block((g.Let(results, made, p.span),), results)
+                params = tuple(v for v in outer if isinstance(v, g.Var))
         return made
 
 
-def _is_fold_of_arrays(w: WithLoop) -> bool:
+def _is_fold_of_arrays(w: g.WithLoop) -> bool:
     found = loops_of(w)
-    return found is not None and any(isinstance(a.type, ArrayType) for a in found[0].accumulators)
+    return found is not None and any(isinstance(a.type, g.ArrayType) for a in found[0].accumulators)
 
 
-def sequential(function: Function) -> Function:
+def sequential(function: g.Function) -> g.Function:
     """A function with its folds of arrays as loops; itself if there are none."""
     if not any(
-        isinstance(s, Let) and isinstance(s.rhs, WithLoop) and _is_fold_of_arrays(s.rhs)
-        for s in statements(function.body)
+        isinstance(s, g.Let) and isinstance(s.rhs, g.WithLoop) and _is_fold_of_arrays(s.rhs)
+        for s in g.statements(function.body)
     ):
         return function
     return _Sequencer(function).function(function)
 
 
-def run(unit: Unit) -> Unit:
+def run(unit: g.Unit) -> g.Unit:
     """A unit with its folds of arrays as loops."""
     return per_function(unit, sequential)

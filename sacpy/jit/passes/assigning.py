@@ -23,30 +23,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from sacpy.jit.analysis.ints import Ints
-from sacpy.jit.ir.graph import (
-    ArrayType,
-    Atom,
-    Block,
-    Const,
-    For,
-    Function,
-    Genarray,
-    If,
-    Let,
-    Load,
-    Modarray,
-    Op,
-    Partition,
-    ScalarType,
-    Stmt,
-    Unit,
-    Update,
-    Var,
-    View,
-    WithLoop,
-    blocks,
-    statements,
-)
+from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import copied, uses
 from sacpy.jit.passes.units import per_function
 from sacpy.jit.passes.walker import Walker
@@ -56,73 +33,75 @@ class _Assigner(Walker):
     """`putting`: with-loops that are left out until the update that puts their result into an array, by the name of
     that."""
 
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: g.Function) -> None:
         super().__init__(function)
         self.ints = Ints(function)
-        self.putting: dict[str, WithLoop] = {}
+        self.putting: dict[str, g.WithLoop] = {}
 
-    def inside(self, b: Block, before: object) -> Block:
+    def inside(self, b: g.Block, before: object) -> g.Block:
         found = _assigned(b, self.ints)
         outer, self.putting = self.putting, self.putting | found
         new = super().inside(b, before)  # type: ignore[arg-type]
         self.putting = outer
         return new
 
-    def let(self, s: Let) -> None:
+    def let(self, s: g.Let) -> None:
         if any(t.name in self.putting for t in s.targets):
             return
-        if isinstance(s.rhs, Update) and isinstance(s.rhs.value, Var) and s.rhs.value.name in self.putting:
+        if isinstance(s.rhs, g.Update) and isinstance(s.rhs.value, g.Var) and s.rhs.value.name in self.putting:
             self.assign(s, s.rhs, self.putting[s.rhs.value.name])
         else:
             super().let(s)
 
-    def assign(self, s: Let, update: Update, w: WithLoop) -> None:
+    def assign(self, s: g.Let, update: g.Update, w: g.WithLoop) -> None:
         """Emits a loop for each partition."""
         array = update.array
         for p in w.partitions:
             if not _is_there(p, update):
                 target = self.supply.var(array.name, array.type)
-                super().let(Let((target,), self.loop(p, update.index, array, update.array), s.span))
+                super().let(g.Let((target,), self.loop(p, update.index, array, update.array), s.span))
                 array = target
         self.alias(s.targets[0], self.atom(array))
 
-    def loop(self, p: Partition, at: tuple[Atom, ...], array: Var, read: Var) -> For:
+    def loop(self, p: g.Partition, at: tuple[g.Atom, ...], array: g.Var, read: g.Var) -> g.For:
         """The loop nest of a partition over `array`; what its body reads of `read` comes from there."""
         levels = [self.supply.var(array.name, array.type) for _ in p.index]
         new = self.supply.var(array.name, array.type)
         (value,) = p.body.results
-        body = Block((*p.body.statements, Let((new,), Update(levels[-1], (*at, *p.index), value), p.span)), (new,))
+        body = g.Block(
+            (*p.body.statements, g.Let((new,), g.Update(levels[-1], (*at, *p.index), value), p.span)), (new,)
+        )
         body = copied(body, {read.name: levels[-1]}, self.supply)
         for axis in reversed(range(p.rank)):
             initial = levels[axis - 1] if axis else array
-            made = For(p.index[axis], p.lower[axis], p.upper[axis], 1, (levels[axis],), (initial,), body)
+            made = g.For(p.index[axis], p.lower[axis], p.upper[axis], 1, (levels[axis],), (initial,), body)
             if axis:
                 result = self.supply.var(array.name, array.type)
-                body = Block((Let((result,), made, p.span),), (result,))
+                body = g.Block((g.Let((result,), made, p.span),), (result,))
         return made
 
 
-def _is_there(p: Partition, update: Update) -> bool:
+def _is_there(p: g.Partition, update: g.Update) -> bool:
     """Whether a partition gives the elements that the array has."""
-    made = {t: s.rhs for s in p.body.statements if isinstance(s, Let) for t in s.targets}
+    made = {t: s.rhs for s in p.body.statements if isinstance(s, g.Let) for t in s.targets}
     (value,) = p.body.results
-    return isinstance(value, Var) and made.get(value) == Load(update.array, (*update.index, *p.index))
+    return isinstance(value, g.Var) and made.get(value) == g.Load(update.array, (*update.index, *p.index))
 
 
-def _assigned(b: Block, ints: Ints) -> dict[str, WithLoop]:
+def _assigned(b: g.Block, ints: Ints) -> dict[str, g.WithLoop]:
     """The with-loops of a block that may be computed in the array that their result is put into."""
     count = uses(b)
-    made: dict[str, tuple[int, WithLoop]] = {}
-    views: dict[str, View] = {}
-    found: dict[str, WithLoop] = {}
+    made: dict[str, tuple[int, g.WithLoop]] = {}
+    views: dict[str, g.View] = {}
+    found: dict[str, g.WithLoop] = {}
     for k, s in enumerate(b.statements):
-        if not isinstance(s, Let):
+        if not isinstance(s, g.Let):
             continue
-        if isinstance(s.rhs, WithLoop) and len(s.targets) == 1 and count[s.targets[0].name] == 1:
+        if isinstance(s.rhs, g.WithLoop) and len(s.targets) == 1 and count[s.targets[0].name] == 1:
             made[s.targets[0].name] = k, s.rhs
-        elif isinstance(s.rhs, View):
+        elif isinstance(s.rhs, g.View):
             views[s.targets[0].name] = s.rhs
-        elif isinstance(s.rhs, Update) and isinstance(s.rhs.value, Var) and s.rhs.value.name in made:
+        elif isinstance(s.rhs, g.Update) and isinstance(s.rhs.value, g.Var) and s.rhs.value.name in made:
             at, w = made[s.rhs.value.name]
             if _copies_loops(w, b.statements[:at], s.rhs.array):
                 continue  # what they make is made in the array itself
@@ -131,32 +110,35 @@ def _assigned(b: Block, ints: Ints) -> dict[str, WithLoop]:
     return found
 
 
-def _copies_loops(w: WithLoop, before: Sequence[Stmt], array: Var) -> bool:
+def _copies_loops(w: g.WithLoop, before: Sequence[g.Stmt], array: g.Var) -> bool:
     """Whether partitions copy what loops have made, all of which do not look at the array (`analysis/circuits`)."""
     copied = {
-        s.rhs.array for p in w.partitions for s in p.body.statements if isinstance(s, Let) and isinstance(s.rhs, Load)
+        s.rhs.array
+        for p in w.partitions
+        for s in p.body.statements
+        if isinstance(s, g.Let) and isinstance(s.rhs, g.Load)
     }
-    loops = [s for s in before if isinstance(s, Let) and isinstance(s.rhs, For) and copied & set(s.targets)]
-    return bool(loops) and not any(array.name in uses(Block((s,))) for s in loops)
+    loops = [s for s in before if isinstance(s, g.Let) and isinstance(s.rhs, g.For) and copied & set(s.targets)]
+    return bool(loops) and not any(array.name in uses(g.Block((s,))) for s in loops)
 
 
-def _updated(array: Var, between: Sequence[Stmt]) -> bool:
+def _updated(array: g.Var, between: Sequence[g.Stmt]) -> bool:
     """Whether somebody else changes the array meanwhile, who would have to copy it."""
-    return any(isinstance(s, Let) and isinstance(s.rhs, Update) and s.rhs.array == array for s in between)
+    return any(isinstance(s, g.Let) and isinstance(s.rhs, g.Update) and s.rhs.array == array for s in between)
 
 
-def _fits(w: WithLoop, update: Update, views: Mapping[str, View], ints: Ints) -> bool:
+def _fits(w: g.WithLoop, update: g.Update, views: Mapping[str, g.View], ints: Ints) -> bool:
     if len(w.operators) != 1 or not w.disjoint or w.frame is None:
         return False
     (operator,) = w.operators
     match operator:
-        case Genarray(cell=()):
+        case g.Genarray(cell=()):
             if not w.complete:
                 return False
-        case Modarray(array=array):
-            assert isinstance(array.type, ArrayType)
+        case g.Modarray(array=array):
+            assert isinstance(array.type, g.ArrayType)
             seen = views.get(array.name)
-            if seen is None or seen != View(update.array, update.index) or len(w.frame) != array.type.rank:
+            if seen is None or seen != g.View(update.array, update.index) or len(w.frame) != array.type.rank:
                 return False
         case _:
             return False
@@ -165,33 +147,33 @@ def _fits(w: WithLoop, update: Update, views: Mapping[str, View], ints: Ints) ->
     return all(map(_is_plain, w.partitions)) and may_assign(w, update, ints)
 
 
-def _is_plain(p: Partition) -> bool:
+def _is_plain(p: g.Partition) -> bool:
     """Whether loops in order can take the place of a partition: cells are scalars that operations give. Those with a
     step are faster as they are."""
-    return p.step is None and not any(isinstance(a.type, ArrayType) for a in p.body.results) and _is_scalar(p.body)
+    return p.step is None and not any(isinstance(a.type, g.ArrayType) for a in p.body.results) and _is_scalar(p.body)
 
 
-def _is_scalar(b: Block) -> bool:
+def _is_scalar(b: g.Block) -> bool:
     """Whether a block computes scalars from scalars and elements, perhaps by a condition."""
     return all(
-        isinstance(s, Let)
-        and isinstance(s.rhs, Op | Load | Var | Const | If)
-        and all(isinstance(t.type, ScalarType) for t in s.targets)
-        and all(map(_is_scalar, blocks(s.rhs)))
+        isinstance(s, g.Let)
+        and isinstance(s.rhs, g.Op | g.Load | g.Var | g.Const | g.If)
+        and all(isinstance(t.type, g.ScalarType) for t in s.targets)
+        and all(map(_is_scalar, g.blocks(s.rhs)))
         for s in b.statements
     )
 
 
-def assigning(function: Function) -> Function:
+def assigning(function: g.Function) -> g.Function:
     """A function whose assigned parts are computed in place; itself if it has none."""
     if not any(
-        isinstance(s, Let) and isinstance(s.rhs, Update) and isinstance(s.rhs.value.type, ArrayType)
-        for s in statements(function.body)
+        isinstance(s, g.Let) and isinstance(s.rhs, g.Update) and isinstance(s.rhs.value.type, g.ArrayType)
+        for s in g.statements(function.body)
     ):
         return function
     return _Assigner(function).function(function)
 
 
-def run(unit: Unit) -> Unit:
+def run(unit: g.Unit) -> g.Unit:
     """A unit whose assigned parts are computed in place."""
     return per_function(unit, assigning)

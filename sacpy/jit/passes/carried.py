@@ -18,69 +18,54 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sacpy.jit.analysis.ints import Ints
-from sacpy.jit.ir.graph import (
-    ArrayType,
-    Block,
-    For,
-    Function,
-    Genarray,
-    Let,
-    Loop,
-    Modarray,
-    Stmt,
-    Unit,
-    Var,
-    WithLoop,
-    extents_of,
-    statements,
-)
+from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import Rewriter, free
 from sacpy.jit.passes.units import per_function
 from sacpy.nodes import replace
 
 
 class _Overwriter(Rewriter):
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: g.Function) -> None:
         super().__init__()
         self.ints = Ints(function)
 
-    def statement(self, s: Stmt) -> Sequence[Stmt]:
-        if isinstance(s, Let) and isinstance(s.rhs, For | Loop):
+    def statement(self, s: g.Stmt) -> Sequence[g.Stmt]:
+        if isinstance(s, g.Let) and isinstance(s.rhs, g.For | g.Loop):
             s = replace(s, rhs=replace(s.rhs, body=_overwriting(s.rhs.params, s.rhs.body, self.ints)))
         return tuple(super().statement(s))
 
 
-def _overwriting(params: Sequence[Var], body: Block, ints: Ints) -> Block:
+def _overwriting(params: Sequence[g.Var], body: g.Block, ints: Ints) -> g.Block:
     """A round that changes in place what it can of the arrays that it carries."""
     made = list(body.statements)
     for p, result in zip(params, body.results):
-        at = next((k for k, s in enumerate(made) if isinstance(s, Let) and result in s.targets), None)
+        at = next((k for k, s in enumerate(made) if isinstance(s, g.Let) and result in s.targets), None)
         if (
             at is None
-            or not isinstance(p.type, ArrayType)
+            or not isinstance(p.type, g.ArrayType)
             or p in body.results
-            or p.name in free(Block(tuple(made[at + 1 :]), body.results))
+            or p.name in free(g.Block(tuple(made[at + 1 :]), body.results))
         ):
             continue
         s = made[at]
-        if isinstance(s, Let) and isinstance(s.rhs, WithLoop) and _is_replaced(s, s.rhs, p, result.name, ints):  # type: ignore[union-attr]
+        if isinstance(s, g.Let) and isinstance(s.rhs, g.WithLoop) and _is_replaced(s, s.rhs, p, result.name, ints):  # type: ignore[union-attr]
             here = s.targets.index(result)
-            operators = tuple(Modarray(p) if k == here else o for k, o in enumerate(s.rhs.operators))
+            operators = tuple(g.Modarray(p) if k == here else o for k, o in enumerate(s.rhs.operators))
             made[at] = replace(s, rhs=replace(s.rhs, operators=operators))
     return replace(body, statements=tuple(made))
 
 
-def _is_replaced(s: Let, w: WithLoop, array: Var, result: str, ints: Ints) -> bool:
+def _is_replaced(s: g.Let, w: g.WithLoop, array: g.Var, result: str, ints: Ints) -> bool:
     """Whether a with-loop computes all of an array's next value, of the same type, scalars each of which reads of that
     array its own old value at most."""
     if (
         not w.complete
-        or not all(isinstance(o, Genarray | Modarray) for o in w.operators)
-        or Modarray(array) in w.operators
+        or not all(isinstance(o, g.Genarray | g.Modarray) for o in w.operators)
+        or g.Modarray(array) in w.operators
     ):
         return False
     o, target = next((o, t) for o, t in zip(w.operators, s.targets) if t.name == result)
-    if not isinstance(o, Genarray) or o.cell or o.base != array.base or extents_of(target) != extents_of(array):
+    if not isinstance(o, g.Genarray) or o.cell or o.base != array.base or g.extents_of(target) != g.extents_of(array):
         return False
     from sacpy.jit.analysis.depends import ALWAYS, may_share
 
@@ -88,13 +73,13 @@ def _is_replaced(s: Let, w: WithLoop, array: Var, result: str, ints: Ints) -> bo
     return used and may_share(w, array, ints) == ALWAYS
 
 
-def carried(function: Function) -> Function:
+def carried(function: g.Function) -> g.Function:
     """A function whose loops change in place what they can of the arrays that they carry; itself if it has none."""
-    if not any(isinstance(s, Let) and isinstance(s.rhs, For | Loop) for s in statements(function.body)):
+    if not any(isinstance(s, g.Let) and isinstance(s.rhs, g.For | g.Loop) for s in g.statements(function.body)):
         return function
     return _Overwriter(function).function(function)
 
 
-def run(unit: Unit) -> Unit:
+def run(unit: g.Unit) -> g.Unit:
     """A unit whose loops change in place what they can of the arrays that they carry."""
     return per_function(unit, carried)

@@ -14,25 +14,7 @@ which needs a bound near the largest int, a check in front of the loop excludes 
 from __future__ import annotations
 
 from sacpy.jit.analysis.facts import HIGHEST, LOWEST
-from sacpy.jit.ir.graph import (
-    FALSE,
-    INT,
-    Atom,
-    Block,
-    Check,
-    Const,
-    For,
-    Function,
-    Let,
-    Load,
-    Loop,
-    Op,
-    Stmt,
-    Unit,
-    Var,
-    integer,
-    operands,
-)
+from sacpy.jit.ir import graph as g
 from sacpy.jit.passes.ranges import Ranges
 from sacpy.jit.passes.simplify import Simplifier
 from sacpy.jit.passes.units import per_loops
@@ -47,25 +29,25 @@ class _Counter(Node):
 
     position: int
     relation: str
-    bound: Atom
+    bound: g.Atom
     step: int
-    before: tuple[Stmt, ...]
+    before: tuple[g.Stmt, ...]
 
 
 class _Counting:
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: g.Function) -> None:
         self.known = Ranges(Simplifier(function))
         self.walk = self.known.walk
         self.walk.take_over(let=self.let)
 
-    def let(self, s: Let) -> None:
-        if isinstance(s.rhs, Loop) and not s.rhs.body_first:
+    def let(self, s: g.Let) -> None:
+        if isinstance(s.rhs, g.Loop) and not s.rhs.body_first:
             counter = _counter(s.rhs)
             if counter is not None and self.count(s, s.rhs, counter):
                 return
         Simplifier.let(self.walk, s)
 
-    def count(self, s: Let, r: Loop, c: _Counter) -> bool:
+    def count(self, s: g.Let, r: g.Loop, c: _Counter) -> bool:
         """Emits a counting loop in the place of a loop, if it is one."""
         for before in c.before:
             self.walk.step(before)
@@ -76,63 +58,63 @@ class _Counting:
         k = c.position
         index, target = r.params[k], s.targets[k]
         if abs(c.step) != 1:  # the last value is a matter of remainders: it is carried along
-            index = self.walk.supply.var(index.name, INT)
-            body = Block((Let((r.params[k],), index), *r.body.statements), r.body.results)
-            carried = self.walk.supply.var(index.name, INT)
+            index = self.walk.supply.var(index.name, g.INT)
+            body = g.Block((g.Let((r.params[k],), index), *r.body.statements), r.body.results)
+            carried = self.walk.supply.var(index.name, g.INT)
             params = tuple(carried if p is r.params[k] else p for p in r.params)
             Simplifier.let(
-                self.walk, Let(s.targets, For(index, initial, upper, c.step, params, r.initial, body), s.span)
+                self.walk, g.Let(s.targets, g.For(index, initial, upper, c.step, params, r.initial, body), s.span)
             )
             return True
         rest = [p for p in range(len(r.params)) if p != k]
         body = replace(r.body, results=tuple(r.body.results[p] for p in rest))
-        loop = For(
+        loop = g.For(
             index, initial, upper, c.step, tuple(r.params[p] for p in rest), tuple(r.initial[p] for p in rest), body
         )
-        Simplifier.let(self.walk, Let(tuple(s.targets[p] for p in rest), loop, s.span))
-        self.walk.define((target,), Op("max" if c.step > 0 else "min", (upper, initial)), s.span)
+        Simplifier.let(self.walk, g.Let(tuple(s.targets[p] for p in rest), loop, s.span))
+        self.walk.define((target,), g.Op("max" if c.step > 0 else "min", (upper, initial)), s.span)
         return True
 
-    def end(self, initial: Atom, bound: Atom, c: _Counter) -> Atom | None:
+    def end(self, initial: g.Atom, bound: g.Atom, c: _Counter) -> g.Atom | None:
         """The exclusive bound of the counting loop, after the checks that it needs; None if it does not count."""
         up = c.step > 0
         strict = c.relation in ("lt", "gt", "neq")
         if c.relation == "neq":
-            if abs(c.step) != 1 or not self.demand(Op("le", (initial, bound) if up else (bound, initial))):
+            if abs(c.step) != 1 or not self.demand(g.Op("le", (initial, bound) if up else (bound, initial))):
                 return None
         elif (c.relation in ("lt", "le")) != up:
             return None
         room = abs(c.step) - (1 if strict else 0)  # how far the counter may go beyond the bound
         if room and not self.demand(
-            Op("le", (bound, integer(HIGHEST - room))) if up else Op("le", (integer(LOWEST + room), bound))
+            g.Op("le", (bound, g.integer(HIGHEST - room))) if up else g.Op("le", (g.integer(LOWEST + room), bound))
         ):
             return None
-        return bound if strict else self.walk.emit("end", Op("add", (bound, integer(1 if up else -1))))
+        return bound if strict else self.walk.emit("end", g.Op("add", (bound, g.integer(1 if up else -1))))
 
-    def demand(self, op: Op) -> bool:
+    def demand(self, op: g.Op) -> bool:
         """Checks a condition, unless it is known to hold; False if it is known not to."""
         condition = self.walk.emit("counts", op)
-        if condition == FALSE:
+        if condition == g.FALSE:
             return False
-        self.walk.check(Check(condition, "the loop counts to its end"), condition)
+        self.walk.check(g.Check(condition, "the loop counts to its end"), condition)
         return True
 
 
-def _counter(r: Loop) -> _Counter | None:
+def _counter(r: g.Loop) -> _Counter | None:
     """The counter of a loop, if a comparison of one is its condition."""
-    found: dict[str, Op] = {}
+    found: dict[str, g.Op] = {}
     for s in r.condition.statements:
-        if isinstance(s, Let) and isinstance(s.rhs, Op):
+        if isinstance(s, g.Let) and isinstance(s.rhs, g.Op):
             found[s.targets[0].name] = s.rhs
-        elif isinstance(s, Let) and not isinstance(s.rhs, Load):
+        elif isinstance(s, g.Let) and not isinstance(s.rhs, g.Load):
             return None
     test = r.condition.results[0]
-    compared = found.get(test.name) if isinstance(test, Var) else None
+    compared = found.get(test.name) if isinstance(test, g.Var) else None
     if compared is None or compared.code not in _MIRRORED:
         return None
     a, b = compared.args
     for code, x, bound in ((compared.code, a, b), (_MIRRORED[compared.code], b, a)):
-        if isinstance(x, Var) and x in r.params and x.base == "int":
+        if isinstance(x, g.Var) and x in r.params and x.base == "int":
             k = r.params.index(x)
             step = _step(r, k)
             before = _needed(r, bound, test)
@@ -141,47 +123,47 @@ def _counter(r: Loop) -> _Counter | None:
     return None
 
 
-def _step(r: Loop, k: int) -> int | None:
+def _step(r: g.Loop, k: int) -> int | None:
     """By what a carried variable changes every round, if by a constant."""
     for s in r.body.statements:
         if (
-            isinstance(s, Let)
+            isinstance(s, g.Let)
             and s.targets == (r.body.results[k],)
-            and isinstance(s.rhs, Op)
+            and isinstance(s.rhs, g.Op)
             and s.rhs.code in ("add", "sub")
         ):
             a, b = s.rhs.args
             if s.rhs.code == "add" and b == r.params[k]:
                 a, b = b, a
-            if a == r.params[k] and isinstance(b, Const) and b.value != 0:
+            if a == r.params[k] and isinstance(b, g.Const) and b.value != 0:
                 return int(b.value) if s.rhs.code == "add" else -int(b.value)
     return None
 
 
-def _needed(r: Loop, bound: Atom, test: Atom) -> tuple[Stmt, ...] | None:
+def _needed(r: g.Loop, bound: g.Atom, test: g.Atom) -> tuple[g.Stmt, ...] | None:
     """The code of the condition that the bound may need, which is done once in any case; None if that depends on
     carried variables."""
     changing = {p.name for p in r.params}
-    before: list[Stmt] = []
+    before: list[g.Stmt] = []
     for s in r.condition.statements:
         changes = any(
-            isinstance(a, Var) and a.name in changing
-            for a in ((s.condition,) if isinstance(s, Check) else operands(s.rhs))
+            isinstance(a, g.Var) and a.name in changing
+            for a in ((s.condition,) if isinstance(s, g.Check) else g.operands(s.rhs))
         )
-        if isinstance(s, Check) and changes:
+        if isinstance(s, g.Check) and changes:
             return None
-        if isinstance(s, Let) and (changes or test in s.targets):
+        if isinstance(s, g.Let) and (changes or test in s.targets):
             changing.add(s.targets[0].name)
         else:
             before.append(s)
-    return None if isinstance(bound, Var) and bound.name in changing else tuple(before)
+    return None if isinstance(bound, g.Var) and bound.name in changing else tuple(before)
 
 
-def counting(function: Function) -> Function:
+def counting(function: g.Function) -> g.Function:
     """A function with its counting loops as such."""
     return _Counting(function).walk.function(function)
 
 
-def run(unit: Unit) -> Unit:
+def run(unit: g.Unit) -> g.Unit:
     """A unit with its counting loops as such."""
     return per_loops(unit, counting)

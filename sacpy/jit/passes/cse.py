@@ -12,27 +12,27 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from sacpy.jit.ir.graph import Atom, Cons, Const, Load, Op, Reshape, Rhs, View
+from sacpy.jit.ir import graph as g
 from sacpy.jit.passes.algebra import COMMUTATIVE
 
 
-def _key(atom: Atom) -> Hashable:
-    return (atom.base, atom.key) if isinstance(atom, Const) else atom.name
+def _key(atom: g.Atom) -> Hashable:
+    return (atom.base, atom.key) if isinstance(atom, g.Const) else atom.name
 
 
-def key_of(rhs: Rhs) -> Hashable | None:
+def key_of(rhs: g.Rhs) -> Hashable | None:
     """Equal for expressions that have equal values wherever both may be evaluated; None for those that are not looked
     up."""
     match rhs:
-        case Op(code=code, args=args):
+        case g.Op(code=code, args=args):
             keys = [_key(a) for a in args]
             if code in COMMUTATIVE:
                 keys.sort(key=str)
             return (code, *keys)
-        case Load() | View():
+        case g.Load() | g.View():
             return ("load", rhs.array.name, *map(_key, rhs.index))
-        case Reshape():
+        case g.Reshape():
             return ("reshape", rhs.array.name, *map(_key, rhs.extents))
-        case Cons():
+        case g.Cons():
             return ("cons", rhs.base, rhs.extents, *map(_key, rhs.elements))
     return None

@@ -9,20 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sacpy.jit.analysis.facts import Sum
-from sacpy.jit.ir.graph import (
-    Atom,
-    Block,
-    Check,
-    Fold,
-    For,
-    If,
-    Op,
-    Partition,
-    WithLoop,
-    blocks,
-    integer,
-    stride,
-)
+from sacpy.jit.ir import graph as g
 from sacpy.nodes import Record, field
 
 NARROW = 8  # the width of a border
@@ -63,7 +50,7 @@ class Cuts(Record):
         return bool(self.low or self.lows) + bool(self.high or self.highs)
 
 
-def in_words(p: Partition, cuts: list[Cuts]) -> str:
+def in_words(p: g.Partition, cuts: list[Cuts]) -> str:
     """Where a partition is cut, for those who ask."""
     found = []
     for k, (i, c) in enumerate(zip(p.index, cuts)):
@@ -95,22 +82,22 @@ def _text(s: Sum) -> str:
 class Piece(Record):
     """Part of a partition: bounds by axis, and steps where it has some."""
 
-    lower: list[Atom]
-    upper: list[Atom]
-    step: list[Atom]
+    lower: list[g.Atom]
+    upper: list[g.Atom]
+    step: list[g.Atom]
 
-    def part(self, axis: int, lower: Atom, upper: Atom, step: int = 0) -> Piece:
+    def part(self, axis: int, lower: g.Atom, upper: g.Atom, step: int = 0) -> Piece:
         """The part of this with other bounds along an axis, and another step if one is given."""
         new = Piece(list(self.lower), list(self.upper), list(self.step))
         new.lower[axis], new.upper[axis] = lower, upper
         if step:
-            new.step[axis] = integer(step)
+            new.step[axis] = g.integer(step)
         return new
 
 
-def has_gaps(p: Partition, axis: int) -> bool:
+def has_gaps(p: g.Partition, axis: int) -> bool:
     """Whether a partition has single indices along an axis, a fixed number apart."""
-    step, width = stride(p, axis)
+    step, width = g.stride(p, axis)
     return step is not None and 2 <= step <= NARROW and width == 1
 
 
@@ -120,37 +107,37 @@ class Test(Record):
     for a selected number, which may be an index that wraps around, too. `ranges`: the bounds of the indices of the
     loops around it, by name, outer ones first."""
 
-    what: Op | Atom
-    ranges: dict[str, tuple[Atom, Atom]]
+    what: g.Op | g.Atom
+    ranges: dict[str, tuple[g.Atom, g.Atom]]
     strong: bool = False
     anywhere: bool = False
 
 
-def tests(b: Block, ranges: dict[str, tuple[Atom, Atom]] | None = None) -> Iterator[Test]:
+def tests(b: g.Block, ranges: dict[str, tuple[g.Atom, g.Atom]] | None = None) -> Iterator[Test]:
     """The conditions in a block that decide something, its clamped ints and its remainders of ints, inner blocks
     included."""
     ranges = ranges or {}
     for s in b.statements:
-        if isinstance(s, Check):
+        if isinstance(s, g.Check):
             yield Test(s.condition, ranges, True, True)
             continue
         rhs = s.rhs
-        if isinstance(rhs, Op):
+        if isinstance(rhs, g.Op):
             if rhs.code == "select":
                 yield Test(rhs.args[0], ranges, False, rhs.args[1].base == "int")
             elif rhs.code in DECIDED and rhs.args[0].base == "int":
                 yield Test(rhs, ranges)
-        elif isinstance(rhs, WithLoop):
+        elif isinstance(rhs, g.WithLoop):
             for p in rhs.partitions:
                 yield from tests(p.body, ranges | {i.name: ends for i, ends in zip(p.index, zip(p.lower, p.upper))})
             for o in rhs.operators:
-                if isinstance(o, Fold):
+                if isinstance(o, g.Fold):
                     yield from tests(o.combine, ranges)
-        elif isinstance(rhs, For):
+        elif isinstance(rhs, g.For):
             around = ranges | {rhs.index.name: (rhs.lower, rhs.upper)} if rhs.step > 0 else ranges
             yield from tests(rhs.body, around)
         else:
-            if isinstance(rhs, If):
+            if isinstance(rhs, g.If):
                 yield Test(rhs.condition, ranges, True, True)
-            for inner in blocks(rhs):
+            for inner in g.blocks(rhs):
                 yield from tests(inner, ranges)

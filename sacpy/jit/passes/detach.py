@@ -22,35 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from sacpy.jit.ir.graph import (
-    ArrayType,
-    Atom,
-    Block,
-    Call,
-    Const,
-    For,
-    Function,
-    Genarray,
-    If,
-    Let,
-    Load,
-    Loop,
-    Modarray,
-    Partition,
-    Rhs,
-    ScalarType,
-    Stmt,
-    Unit,
-    Update,
-    Var,
-    View,
-    WithLoop,
-    blocks,
-    integer,
-    is_nested,
-    operands,
-    statements,
-)
+from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import free
 from sacpy.jit.passes.ranges import Ranges
 from sacpy.jit.passes.simplify import Simplifier
@@ -64,137 +36,139 @@ class _Detacher:
     """`superseded`: by the name of an array, where it has been updated, and what it has become; `carried`: arrays that
     loops around here carry on from, which could not do so in place if they were read inside."""
 
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: g.Function) -> None:
         self.known = Ranges(Simplifier(function))
         self.walk = self.known.walk
         self.walk.take_over(rhs=self.rhs, define=self.define, past_update=self.past_update, inside=self.inside)
-        self.superseded: dict[str, tuple[tuple[Atom, ...], Var]] = {}
+        self.superseded: dict[str, tuple[tuple[g.Atom, ...], g.Var]] = {}
         self.carried: frozenset[str] = frozenset()
 
-    def rhs(self, r: Rhs) -> Rhs:
-        if not is_nested(r) or not isinstance(r, For | Loop):
+    def rhs(self, r: g.Rhs) -> g.Rhs:
+        if not g.is_nested(r) or not isinstance(r, g.For | g.Loop):
             return self.known.rhs(r)
         outer = self.carried
-        self.carried |= {a.name for a in self.walk.atoms(r.initial) if isinstance(a, Var)}
+        self.carried |= {a.name for a in self.walk.atoms(r.initial) if isinstance(a, g.Var)}
         found = self.known.rhs(r)
         self.carried = outer
         return found
 
-    def define(self, targets: tuple[Var, ...], rhs: Rhs, span: Span = NOWHERE) -> None:
+    def define(self, targets: tuple[g.Var, ...], rhs: g.Rhs, span: Span = NOWHERE) -> None:
         Simplifier.define(self.walk, targets, self.latest(rhs), span)
-        if isinstance(rhs, Update):
+        if isinstance(rhs, g.Update):
             self.walk.note(self.superseded, rhs.array.name, (rhs.index, self.walk.var(targets[0])))
 
-    def latest(self, rhs: Rhs) -> Rhs:
+    def latest(self, rhs: g.Rhs) -> g.Rhs:
         """The same element or part of the array that is not updated any more."""
-        while isinstance(rhs, Load | View) and rhs.array.name in self.superseded:
+        while isinstance(rhs, g.Load | g.View) and rhs.array.name in self.superseded:
             index, now = self.superseded[rhs.array.name]
             if now.name in self.carried or not any(self.walk.differ(a, b) for a, b in zip(rhs.index, index)):
                 break
             rhs = replace(rhs, array=now)
         return rhs
 
-    def past_update(self, rhs: Load | View, update: Update) -> Atom | Load | View | None:
+    def past_update(self, rhs: g.Load | g.View, update: g.Update) -> g.Atom | g.Load | g.View | None:
         return update.value if rhs.index == update.index else None
 
-    def inside(self, b: Block, before: Callable[[], None] | None) -> Block:
+    def inside(self, b: g.Block, before: Callable[[], None] | None) -> g.Block:
         """A block; of its views, those that outlive their array are copied."""
         parted = {
             s.targets[0].name
             for k, s in enumerate(b.statements)
-            if isinstance(s, Let)
-            and isinstance(s.rhs, View)
+            if isinstance(s, g.Let)
+            and isinstance(s.rhs, g.View)
             and _outlives(s.targets[0].name, s.rhs.array.name, b.statements[k + 1 :], b.results)
         }
         if parted:
-            b = Block(
+            b = g.Block(
                 tuple(
-                    self.copied(s) if isinstance(s, Let) and s.targets and s.targets[0].name in parted else s
+                    self.copied(s) if isinstance(s, g.Let) and s.targets and s.targets[0].name in parted else s
                     for s in b.statements
                 ),
                 b.results,
             )
         return Simplifier.inside(self.walk, b, before)
 
-    def copied(self, s: Let) -> Let:
+    def copied(self, s: g.Let) -> g.Let:
         """What sets a view as what makes an array with the same elements."""
         view, (target,) = s.rhs, s.targets
-        assert isinstance(view, View) and isinstance(target.type, ArrayType)
-        index = tuple(self.walk.supply.var("i", integer(0).type) for _ in target.type.extents)
-        element = self.walk.supply.var("x", ScalarType(target.type.base))
-        body = Block((Let((element,), Load(view.array, (*view.index, *index)), s.span),), (element,))
-        part = Partition(tuple(integer(0) for _ in index), target.type.extents, None, None, index, body, (), s.span)
-        operator = Genarray(target.type.base, (), Const(target.type.base, zero(target.type.base)))
-        return Let(s.targets, WithLoop(target.type.extents, (part,), (operator,), disjoint=True, complete=True), s.span)
+        assert isinstance(view, g.View) and isinstance(target.type, g.ArrayType)
+        index = tuple(self.walk.supply.var("i", g.integer(0).type) for _ in target.type.extents)
+        element = self.walk.supply.var("x", g.ScalarType(target.type.base))
+        body = g.Block((g.Let((element,), g.Load(view.array, (*view.index, *index)), s.span),), (element,))
+        part = g.Partition(tuple(g.integer(0) for _ in index), target.type.extents, None, None, index, body, (), s.span)
+        operator = g.Genarray(target.type.base, (), g.Const(target.type.base, zero(target.type.base)))
+        return g.Let(
+            s.targets, g.WithLoop(target.type.extents, (part,), (operator,), disjoint=True, complete=True), s.span
+        )
 
 
-def _outlives(view: str, array: str, later: Sequence[Stmt], results: Sequence[Atom]) -> bool:
+def _outlives(view: str, array: str, later: Sequence[g.Stmt], results: Sequence[g.Atom]) -> bool:
     """Whether a view is used when its array is updated, or after that, and the array is not."""
     for k, s in enumerate(later):
-        if isinstance(s, Let) and _updates(s, array):
+        if isinstance(s, g.Let) and _updates(s, array):
             after = later[k + 1 :]
             return (_uses(view, (s,), ()) or _uses(view, after, results)) and not _uses(array, after, results)
     return False
 
 
-def _updates(s: Let, array: str) -> bool:
+def _updates(s: g.Let, array: str) -> bool:
     """Whether a statement may write into an array's memory, if nobody else holds it."""
 
-    def is_array(a: Atom) -> bool:
-        return isinstance(a, Var) and a.name == array
+    def is_array(a: g.Atom) -> bool:
+        return isinstance(a, g.Var) and a.name == array
 
     match s.rhs:
-        case Update():
+        case g.Update():
             return is_array(s.rhs.array)
-        case WithLoop():
-            return any(isinstance(o, Modarray) and is_array(o.array) for o in s.rhs.operators)
-        case For() | Loop():
+        case g.WithLoop():
+            return any(isinstance(o, g.Modarray) and is_array(o.array) for o in s.rhs.operators)
+        case g.For() | g.Loop():
             return any(map(is_array, s.rhs.initial))
-        case Call():
+        case g.Call():
             return any(map(is_array, s.rhs.args))
-        case If():
+        case g.If():
             return any(
-                isinstance(inner, Let) and _updates(inner, array) for b in blocks(s.rhs) for inner in b.statements
+                isinstance(inner, g.Let) and _updates(inner, array) for b in g.blocks(s.rhs) for inner in b.statements
             )
     return False
 
 
-def _uses(name: str, some: Sequence[Stmt], results: Sequence[Atom]) -> bool:
-    if any(isinstance(a, Var) and a.name == name for a in results):
+def _uses(name: str, some: Sequence[g.Stmt], results: Sequence[g.Atom]) -> bool:
+    if any(isinstance(a, g.Var) and a.name == name for a in results):
         return True
     return any(
-        isinstance(s, Let)
+        isinstance(s, g.Let)
         and (
-            any(isinstance(a, Var) and a.name == name for a in operands(s.rhs))
-            or any(name in free(b) for b in blocks(s.rhs))
+            any(isinstance(a, g.Var) and a.name == name for a in g.operands(s.rhs))
+            or any(name in free(b) for b in g.blocks(s.rhs))
         )
         for s in some
     )
 
 
-def _lingers(b: Block) -> bool:
+def _lingers(b: g.Block) -> bool:
     """Whether an array is used behind its update."""
     updated: set[str] = set()
     for s in b.statements:
-        if isinstance(s, Let):
-            if any(isinstance(a, Var) and a.name in updated for a in operands(s.rhs)) or any(
-                _lingers(inner) or (updated and not updated.isdisjoint(free(inner))) for inner in blocks(s.rhs)
+        if isinstance(s, g.Let):
+            if any(isinstance(a, g.Var) and a.name in updated for a in g.operands(s.rhs)) or any(
+                _lingers(inner) or (updated and not updated.isdisjoint(free(inner))) for inner in g.blocks(s.rhs)
             ):
                 return True
-            if isinstance(s.rhs, Update):
+            if isinstance(s.rhs, g.Update):
                 updated.add(s.rhs.array.name)
     return False
 
 
-def detach(function: Function) -> Function:
+def detach(function: g.Function) -> g.Function:
     """A function in which nothing outlives its array's update that need not; itself if there is nothing."""
-    if not any(isinstance(s, Let) and isinstance(s.rhs, View) for s in statements(function.body)) and not _lingers(
-        function.body
-    ):
+    if not any(
+        isinstance(s, g.Let) and isinstance(s.rhs, g.View) for s in g.statements(function.body)
+    ) and not _lingers(function.body):
         return function
     return _Detacher(function).walk.function(function)
 
 
-def run(unit: Unit) -> Unit:
+def run(unit: g.Unit) -> g.Unit:
     """A unit in which nothing outlives its array's update that need not."""
     return per_function(unit, detach)

@@ -20,23 +20,7 @@ from itertools import combinations, product
 from math import prod
 
 from sacpy.jit.analysis.costs import size
-from sacpy.jit.ir.graph import (
-    Atom,
-    Const,
-    Function,
-    Genarray,
-    Let,
-    Load,
-    Modarray,
-    Op,
-    Partition,
-    Unit,
-    WithLoop,
-    extents_of,
-    integer,
-    statements,
-    stride,
-)
+from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import copied
 from sacpy.jit.passes.ranges import Ranges
 from sacpy.jit.passes.simplify import Simplifier, whole
@@ -46,23 +30,23 @@ from sacpy.nodes import replace
 PIECES = 10  # of a with-loop
 CODE = 1000  # statements of all pieces together
 
-Box = tuple[tuple[Atom, ...], tuple[Atom, ...]]
+Box = tuple[tuple[g.Atom, ...], tuple[g.Atom, ...]]
 
 
 class _Divider:
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: g.Function) -> None:
         self.known = Ranges(Simplifier(function))
         self.walk = self.known.walk
         self.walk.take_over(with_loop=self.with_loop)
 
-    def with_loop(self, w: WithLoop) -> WithLoop:
+    def with_loop(self, w: g.WithLoop) -> g.WithLoop:
         w = self.known.with_loop(w)
         frame = w.frame
-        if frame is None or not all(isinstance(o, Genarray | Modarray) for o in w.operators):
+        if frame is None or not all(isinstance(o, g.Genarray | g.Modarray) for o in w.operators):
             return w
         for p in w.partitions:
             for lower, upper, extent in zip(p.lower, p.upper, frame):
-                self.known.learn_order(integer(0), lower)
+                self.known.learn_order(g.integer(0), lower)
                 self.known.learn_order(upper, extent)
         laid_out = self.walk.laid_out(w, around=1)
         if any(p.step is not None for p in w.partitions) and not laid_out:
@@ -91,10 +75,10 @@ class _Divider:
             for k in range(len(a[0]))
         )
 
-    def take_turns(self, p: Partition, q: Partition) -> bool:
+    def take_turns(self, p: g.Partition, q: g.Partition) -> bool:
         """Whether two partitions have the same step along an axis, and different places in it."""
         for k in range(p.rank):
-            (step, width), (other, wide) = stride(p, k), stride(q, k)
+            (step, width), (other, wide) = g.stride(p, k), g.stride(q, k)
             away = self.known.form(q.lower[k]) - self.known.form(p.lower[k])
             if (
                 step is not None
@@ -108,29 +92,29 @@ class _Divider:
                 return True
         return False
 
-    def modified(self, w: WithLoop, frame: tuple[Atom, ...]) -> WithLoop:
+    def modified(self, w: g.WithLoop, frame: tuple[g.Atom, ...]) -> g.WithLoop:
         """The same as a modarray of what its last partition copies, if it does."""
         *others, last = w.partitions
         value = last.body.results[0]
         copy = self.walk.definition(value)
         if (
             len(w.operators) != 1
-            or not isinstance(w.operators[0], Genarray)
+            or not isinstance(w.operators[0], g.Genarray)
             or w.operators[0].cell
             or not others
             or not whole(last, frame)
-            or not isinstance(copy, Load)
+            or not isinstance(copy, g.Load)
             or copy.index != last.index
         ):
             return w
         source = self.walk.var(copy.array)
-        if extents_of(source) != frame:
+        if g.extents_of(source) != frame:
             return w
-        return replace(w, partitions=tuple(others), operators=(Modarray(source),), complete=False)
+        return replace(w, partitions=tuple(others), operators=(g.Modarray(source),), complete=False)
 
-    def divided(self, w: WithLoop) -> WithLoop:
+    def divided(self, w: g.WithLoop) -> g.WithLoop:
         """The with-loop with what is hidden taken away, if that does not make too many pieces."""
-        found: list[tuple[Partition, list[Box]]] = []
+        found: list[tuple[g.Partition, list[Box]]] = []
         count = 0
         for k, p in enumerate(w.partitions):
             boxes = [(p.lower, p.upper)]
@@ -153,19 +137,19 @@ class _Divider:
         left: list[Box] = []
         lower, upper = list(box[0]), list(box[1])
         for k, (low, high) in enumerate(zip(*hidden)):
-            high = self.walk.emit("cut", Op("max", (high, low)))
-            below = self.walk.emit("cut", Op("min", (upper[k], low)))
-            above = self.walk.emit("cut", Op("max", (lower[k], high)))
+            high = self.walk.emit("cut", g.Op("max", (high, low)))
+            below = self.walk.emit("cut", g.Op("min", (upper[k], low)))
+            above = self.walk.emit("cut", g.Op("max", (lower[k], high)))
             for start, end in ((lower[k], below), (above, upper[k])):
                 if not self.walk.runs_never(start, end):
                     left.append(((*lower[:k], start, *lower[k + 1 :]), (*upper[:k], end, *upper[k + 1 :])))
             lower[k], upper[k] = (
-                self.walk.emit("cut", Op("max", (lower[k], low))),
-                self.walk.emit("cut", Op("min", (upper[k], high))),
+                self.walk.emit("cut", g.Op("max", (lower[k], low))),
+                self.walk.emit("cut", g.Op("min", (upper[k], high))),
             )
         return left
 
-    def pieces(self, p: Partition, boxes: list[Box]) -> list[Partition]:
+    def pieces(self, p: g.Partition, boxes: list[Box]) -> list[g.Partition]:
         """A partition, box by box."""
         found = []
         for k, (lower, upper) in enumerate(boxes):
@@ -177,15 +161,18 @@ class _Divider:
         return found
 
 
-def _covered(partitions: tuple[Partition, ...], frame: tuple[Atom, ...]) -> bool:
+def _covered(partitions: tuple[g.Partition, ...], frame: tuple[g.Atom, ...]) -> bool:
     """Whether boxes that are whole but for one axis cover the frame side by side."""
     if any(p.step is not None for p in partitions):
         return False
     for k, extent in enumerate(frame):
         if all(
-            p.lower[o] == integer(0) and p.upper[o] == frame[o] for p in partitions for o in range(len(frame)) if o != k
+            p.lower[o] == g.integer(0) and p.upper[o] == frame[o]
+            for p in partitions
+            for o in range(len(frame))
+            if o != k
         ):
-            reached: Atom = integer(0)
+            reached: g.Atom = g.integer(0)
             left = list(partitions)
             while (following := next((p for p in left if p.lower[k] == reached), None)) is not None:
                 left.remove(following)
@@ -195,11 +182,11 @@ def _covered(partitions: tuple[Partition, ...], frame: tuple[Atom, ...]) -> bool
     return False
 
 
-def _covered_in_turns(partitions: tuple[Partition, ...], frame: tuple[Atom, ...]) -> bool:
+def _covered_in_turns(partitions: tuple[g.Partition, ...], frame: tuple[g.Atom, ...]) -> bool:
     """Whether partitions of one step cover the frame together, each from near the beginning to the end."""
     if not partitions or any(p.upper != frame for p in partitions):
         return False
-    strides = [[stride(p, k) for k in range(len(frame))] for p in partitions]
+    strides = [[g.stride(p, k) for k in range(len(frame))] for p in partitions]
     steps = [step for step, _ in strides[0]]
     if (
         any([step for step, _ in s] != steps for s in strides)
@@ -210,21 +197,23 @@ def _covered_in_turns(partitions: tuple[Partition, ...], frame: tuple[Atom, ...]
     seen: set[tuple[int, ...]] = set()
     for p, axes in zip(partitions, strides):
         runs = [
-            range(int(low.value), min(int(low.value) + (width or 0), step or 0)) if isinstance(low, Const) else range(0)
+            range(int(low.value), min(int(low.value) + (width or 0), step or 0))
+            if isinstance(low, g.Const)
+            else range(0)
             for low, (step, width) in zip(p.lower, axes)
         ]
         seen.update(product(*runs))
     return len(seen) == prod(step or 0 for step in steps)
 
 
-def disjoint(function: Function) -> Function:
+def disjoint(function: g.Function) -> g.Function:
     """A function with its partitions disjoint; itself if they are, as far as is known."""
-    loops = (s.rhs for s in statements(function.body) if isinstance(s, Let) and isinstance(s.rhs, WithLoop))
+    loops = (s.rhs for s in g.statements(function.body) if isinstance(s, g.Let) and isinstance(s.rhs, g.WithLoop))
     if all(w.frame is None or (w.disjoint and w.complete) for w in loops):
         return function
     return _Divider(function).walk.function(function)
 
 
-def run(unit: Unit) -> Unit:
+def run(unit: g.Unit) -> g.Unit:
     """A unit with its partitions disjoint."""
     return per_function(unit, disjoint)

@@ -16,23 +16,7 @@ inner bounds must not depend on the outer index; the inner partition must cover 
 from __future__ import annotations
 
 from sacpy.jit.analysis.costs import cost
-from sacpy.jit.ir.graph import (
-    ArrayType,
-    Block,
-    Function,
-    Genarray,
-    Let,
-    Load,
-    Op,
-    Partition,
-    Rhs,
-    Stmt,
-    Unit,
-    Var,
-    WithLoop,
-    integer,
-    statements,
-)
+from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import bound
 from sacpy.jit.passes.mappings import stands
 from sacpy.jit.passes.repeated_work import CHEAP
@@ -42,30 +26,30 @@ from sacpy.nodes import replace
 
 
 class _Flattener:
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: g.Function) -> None:
         self.walk = Simplifier(function)
         self.walk.take_over(rhs=self.rhs)
 
-    def rhs(self, r: Rhs) -> Rhs:
+    def rhs(self, r: g.Rhs) -> g.Rhs:
         new = Simplifier.rhs(self.walk, r)
-        return flat(new) if isinstance(new, WithLoop) else new
+        return flat(new) if isinstance(new, g.WithLoop) else new
 
 
-def flat(w: WithLoop) -> WithLoop:
+def flat(w: g.WithLoop) -> g.WithLoop:
     """The with-loop with its cells' loops made its own, if it is of that kind."""
     if stands(w) or w.frame is None or len(w.operators) != 1 or len(w.partitions) != 1:
         return w
     operator, p = w.operators[0], w.partitions[0]
-    if not isinstance(operator, Genarray) or not operator.cell or isinstance(operator.default.type, ArrayType):
+    if not isinstance(operator, g.Genarray) or not operator.cell or isinstance(operator.default.type, g.ArrayType):
         return w
     found = _inner(p.body)
     if found is None:
         return w
     before, loop = found
     inner = loop.partitions[0]
-    step, width = (None if x is None else (*x, *(integer(1) for _ in inner.index)) for x in (p.step, p.width))
-    body = Block((*before, *inner.body.statements), inner.body.results)
-    merged = Partition(
+    step, width = (None if x is None else (*x, *(g.integer(1) for _ in inner.index)) for x in (p.step, p.width))
+    body = g.Block((*before, *inner.body.statements), inner.body.results)
+    merged = g.Partition(
         (*p.lower, *inner.lower),
         (*p.upper, *inner.upper),
         step,
@@ -78,37 +62,37 @@ def flat(w: WithLoop) -> WithLoop:
     return replace(w, frame=(*w.frame, *operator.cell), operators=(replace(operator, cell=()),), partitions=(merged,))
 
 
-def _inner(b: Block) -> tuple[tuple[Stmt, ...], WithLoop] | None:
+def _inner(b: g.Block) -> tuple[tuple[g.Stmt, ...], g.WithLoop] | None:
     """What stands before the with-loop that gives the cell, and this with-loop."""
     if not b.statements:
         return None
     *before, last = b.statements
-    if not (isinstance(last, Let) and isinstance(last.rhs, WithLoop) and last.targets == b.results):
+    if not (isinstance(last, g.Let) and isinstance(last.rhs, g.WithLoop) and last.targets == b.results):
         return None
     loop = last.rhs
     if loop.frame is None or len(loop.operators) != 1 or len(loop.partitions) != 1:
         return None
     operator, p = loop.operators[0], loop.partitions[0]
-    if not isinstance(operator, Genarray) or operator.cell or not whole(p, loop.frame):
+    if not isinstance(operator, g.Genarray) or operator.cell or not whole(p, loop.frame):
         return None
-    if any(isinstance(e, Var) and e.name in bound(b) for e in loop.frame):
+    if any(isinstance(e, g.Var) and e.name in bound(b) for e in loop.frame):
         return None
-    cheap = Block(tuple(before))
-    if not all(not isinstance(s, Let) or isinstance(s.rhs, Op | Load) for s in before) or cost(cheap) > CHEAP:
+    cheap = g.Block(tuple(before))
+    if not all(not isinstance(s, g.Let) or isinstance(s.rhs, g.Op | g.Load) for s in before) or cost(cheap) > CHEAP:
         return None
     return tuple(before), loop
 
 
-def flatten(function: Function) -> Function:
+def flatten(function: g.Function) -> g.Function:
     """A function with its nested with-loops flattened; itself if none is."""
     if not any(
-        isinstance(s, Let) and isinstance(s.rhs, WithLoop) and flat(s.rhs) is not s.rhs
-        for s in statements(function.body)
+        isinstance(s, g.Let) and isinstance(s.rhs, g.WithLoop) and flat(s.rhs) is not s.rhs
+        for s in g.statements(function.body)
     ):
         return function
     return _Flattener(function).walk.function(function)
 
 
-def run(unit: Unit) -> Unit:
+def run(unit: g.Unit) -> g.Unit:
     """A unit with its nested with-loops flattened."""
     return per_function(unit, flatten)

@@ -26,29 +26,7 @@ from collections.abc import Collection, Mapping
 
 from sacpy.jit.analysis.costs import cost, size
 from sacpy.jit.analysis.sites import Site, Uses, sites
-from sacpy.jit.ir.graph import (
-    Atom,
-    Block,
-    Cons,
-    Const,
-    Function,
-    Genarray,
-    If,
-    Let,
-    Load,
-    Modarray,
-    Op,
-    Partition,
-    Propagate,
-    Rhs,
-    ScalarType,
-    Stmt,
-    Unit,
-    Var,
-    View,
-    WithLoop,
-    integer,
-)
+from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import copied
 from sacpy.jit.passes.dead_code import dead_code, endless, width
 from sacpy.jit.passes.mappings import stands
@@ -74,40 +52,40 @@ PARTITIONS = 6  # of an array that is folded
 
 
 class _Folder:
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: g.Function) -> None:
         self.walk = Simplifier(function)
         self.walk.take_over(define=self.define)
         self.sites = sites(function)
         self.producers: dict[str, Producer] = {}
         self.siblings: dict[str, list[Producer]] = {}  # those of one with-loop, by its first result
         # what the results of a with-loop, by its first, are at an index, as far as the code is here
-        self.cells: dict[tuple[str, tuple[Atom, ...]], dict[int, Atom]] = {}
+        self.cells: dict[tuple[str, tuple[g.Atom, ...]], dict[int, g.Atom]] = {}
         self.pending: set[str] = set()  # cells of folded arrays, to be folded themselves
 
-    def define(self, targets: tuple[Var, ...], rhs: Rhs, span: Span = NOWHERE) -> None:
-        if rhs.__class__ is Op:
+    def define(self, targets: tuple[g.Var, ...], rhs: g.Rhs, span: Span = NOWHERE) -> None:
+        if rhs.__class__ is g.Op:
             Simplifier.define(self.walk, targets, rhs, span)
             return
-        if isinstance(rhs, Load) and (producer := self.producers.get(rhs.array.name)) is not None:
+        if isinstance(rhs, g.Load) and (producer := self.producers.get(rhs.array.name)) is not None:
             self.element(targets[0], rhs, producer, span)
             return
         Simplifier.define(self.walk, targets, rhs, span)
-        if isinstance(rhs, WithLoop):
+        if isinstance(rhs, g.WithLoop):
             self.consider(targets)
 
     # ---- which
 
-    def consider(self, targets: tuple[Var, ...]) -> None:
+    def consider(self, targets: tuple[g.Var, ...]) -> None:
         """Decides which of the arrays that a with-loop makes are folded."""
         found: dict[str, Producer] = {}
         alone: dict[str, Producer] = {}
         needed: list[Needed] = []
         for target in map(self.walk.atom, targets):
             w = self.walk.definition(target)
-            producer = _producer(w, targets, target) if isinstance(w, WithLoop) else None
+            producer = _producer(w, targets, target) if isinstance(w, g.WithLoop) else None
             if producer is None:
                 continue
-            assert isinstance(target, Var)
+            assert isinstance(target, g.Var)
             if target.name in self.pending:
                 found[target.name] = producer
             elif self.possible(target, producer):
@@ -119,14 +97,14 @@ class _Folder:
         for producer in found.values():
             self.siblings.setdefault(producer.first, []).append(producer)
 
-    def possible(self, target: Var, producer: Producer) -> bool:
+    def possible(self, target: g.Var, producer: Producer) -> bool:
         """Whether an array can be folded at all."""
         use = self.sites.uses.get(target.name)
         if use is None or use.otherwise or not use.sites or not self.foldable(producer):
             return False
         return use.nested or not stands(producer.loop)
 
-    def worthwhile(self, target: Var, producer: Producer, needed: list[Needed]) -> bool:
+    def worthwhile(self, target: g.Var, producer: Producer, needed: list[Needed]) -> bool:
         """Whether an array may be folded, as far as that has to do with it alone."""
         use, w = self.sites.uses[target.name], producer.loop
         works = [
@@ -146,24 +124,24 @@ class _Folder:
             return False
         return not w.partitions or not self.sites.replaced_between([p.body for p in w.partitions], use)
 
-    def is_paid_back(self, use: Uses, partitions: tuple[Partition, ...]) -> bool:
+    def is_paid_back(self, use: Uses, partitions: tuple[g.Partition, ...]) -> bool:
         """Whether the loads that are saved make up for what is done twice: along rows, since what all elements of a row
         have in common, such as indices of other axes, is computed once for it there."""
         if not all(
-            index and isinstance(index[-1], Var) and index[-1].name in self.sites.along for _, index in use.sites
+            index and isinstance(index[-1], g.Var) and index[-1].name in self.sites.along for _, index in use.sites
         ):
             return False
         along = max((cost(along_last(p)) for p in partitions), default=0.0)
         return (along - 1.0) * (_share(use.sites) - 1) <= CHEAP
 
     def foldable(self, p: Producer) -> bool:
-        if len(p.loop.partitions) > PARTITIONS or any(isinstance(o, Propagate) for o in p.loop.operators):
+        if len(p.loop.partitions) > PARTITIONS or any(isinstance(o, g.Propagate) for o in p.loop.operators):
             return False
         return not p.rank or all(_transparent(part.body, p.position) for part in p.loop.partitions)
 
     # ---- how
 
-    def element(self, target: Var, load: Load, producer: Producer, span: Span) -> None:
+    def element(self, target: g.Var, load: g.Load, producer: Producer, span: Span) -> None:
         """Sets a variable to an element of a folded array. What a body gives for a cell, to whichever of its results,
         is not computed again."""
         rank = len(producer.loop.frame or ())
@@ -186,12 +164,16 @@ class _Folder:
             known = dict(zip((p.position for p in wanted), self.walk.atoms(found.results)))
             self.walk.note(self.cells, key, known)
         self.walk.define(
-            (target,), Load(_array(known[producer.position]), cell) if cell else known[producer.position], span
+            (target,), g.Load(_array(known[producer.position]), cell) if cell else known[producer.position], span
         )
 
     def chosen(
-        self, target: Var, wanted: tuple[Producer, ...], partitions: tuple[Partition, ...], index: tuple[Atom, ...]
-    ) -> Block:
+        self,
+        target: g.Var,
+        wanted: tuple[Producer, ...],
+        partitions: tuple[g.Partition, ...],
+        index: tuple[g.Atom, ...],
+    ) -> g.Block:
         """The code that gives elements of some results of a with-loop, all at one index, from the first of the
         partitions that has it."""
         loop = wanted[0].loop
@@ -202,63 +184,68 @@ class _Folder:
         body = self.body(first, wanted, index[: first.rank])
         if cell := index[first.rank :]:
             results = tuple(self.walk.supply.var(target.name, target.type) for _ in wanted)
-            body = Block(
-                (*body.statements, *(Let((r,), Load(_array(value), cell)) for r, value in zip(results, body.results))),
+            body = g.Block(
+                (
+                    *body.statements,
+                    *(g.Let((r,), g.Load(_array(value), cell)) for r, value in zip(results, body.results)),
+                ),
                 results,
             )
         tests, condition = self.membership(first, index[: first.rank], frame)
         if condition is None or (not rest and loop.complete):
             return body
         otherwise = self.chosen(target, wanted, rest, index)
-        results = tuple(self.walk.supply.var(target.name, ScalarType(p.base)) for p in wanted)
-        return Block((*tests, Let(results, If(condition, body, otherwise))), results)
+        results = tuple(self.walk.supply.var(target.name, g.ScalarType(p.base)) for p in wanted)
+        return g.Block((*tests, g.Let(results, g.If(condition, body, otherwise))), results)
 
-    def body(self, p: Partition, wanted: tuple[Producer, ...], at: tuple[Atom, ...]) -> Block:
+    def body(self, p: g.Partition, wanted: tuple[Producer, ...], at: tuple[g.Atom, ...]) -> g.Block:
         """What a partition gives at an index: cells of the results that are wanted. With-loops that make such are to be
         folded themselves."""
         new = copied(p.body, {i.name: a for i, a in zip(p.index, at)}, self.walk.supply)
         values = tuple(new.results[w.position] for w in wanted)
         cells = {v for w, v in zip(wanted, values) if w.rank}
         for s in new.statements:
-            if not isinstance(s, Let) or not isinstance(s.rhs, WithLoop):
+            if not isinstance(s, g.Let) or not isinstance(s.rhs, g.WithLoop):
                 continue
             for value in cells.intersection(s.targets):
-                assert isinstance(value, Var)
+                assert isinstance(value, g.Var)
                 inner = _producer(s.rhs, s.targets, value)
                 if inner is not None and self.foldable(inner):
                     self.pending.add(value.name)
-        return Block(new.statements, values)
+        return g.Block(new.statements, values)
 
-    def uncovered(self, target: Var, wanted: tuple[Producer, ...], index: tuple[Atom, ...], rank: int) -> Block:
+    def uncovered(self, target: g.Var, wanted: tuple[Producer, ...], index: tuple[g.Atom, ...], rank: int) -> g.Block:
         """The elements where no partition is."""
-        code: list[Stmt] = []
-        results: list[Atom] = []
+        code: list[g.Stmt] = []
+        results: list[g.Atom] = []
         for operator in (p.operator for p in wanted):
-            if isinstance(operator, Genarray) and isinstance(operator.default.type, ScalarType):
+            if isinstance(operator, g.Genarray) and isinstance(operator.default.type, g.ScalarType):
                 results.append(operator.default)
                 continue
             load = (
-                Load(operator.array, index)
-                if isinstance(operator, Modarray)
-                else Load(_array(operator.default), index[rank:])
+                g.Load(operator.array, index)
+                if isinstance(operator, g.Modarray)
+                else g.Load(_array(operator.default), index[rank:])
             )
-            result = self.walk.supply.var(target.name, ScalarType(load.array.base))
+            result = self.walk.supply.var(target.name, g.ScalarType(load.array.base))
             results.append(result)
-            code.append(Let((result,), load))
-        return Block(tuple(code), tuple(results))
+            code.append(g.Let((result,), load))
+        return g.Block(tuple(code), tuple(results))
 
-    def membership(self, p: Partition, at: tuple[Atom, ...], frame: tuple[Atom, ...]) -> tuple[list[Stmt], Atom | None]:
+    def membership(
+        self, p: g.Partition, at: tuple[g.Atom, ...], frame: tuple[g.Atom, ...]
+    ) -> tuple[list[g.Stmt], g.Atom | None]:
         """Code that tests whether an index, which is in the frame, lies in a partition; None if all do."""
-        code: list[Stmt] = []
-        tests: list[Atom] = []
+        code: list[g.Stmt] = []
+        tests: list[g.Atom] = []
 
-        def op(name: str, *args: Atom) -> Atom:
-            new = self.walk.supply.var("in", ScalarType("bool" if name in ("le", "lt", "and") else "int"))
-            code.append(Let((new,), Op(name, args)))
+        def op(name: str, *args: g.Atom) -> g.Atom:
+            new = self.walk.supply.var("in", g.ScalarType("bool" if name in ("le", "lt", "and") else "int"))
+            code.append(g.Let((new,), g.Op(name, args)))
             return new
 
         for k, i in enumerate(at):
-            if p.lower[k] != integer(0):
+            if p.lower[k] != g.integer(0):
                 tests.append(op("le", p.lower[k], i))
             if p.upper[k] != frame[k]:
                 tests.append(op("lt", i, p.upper[k]))
@@ -272,19 +259,19 @@ class _Folder:
         return code, condition
 
 
-def _producer(w: WithLoop, targets: tuple[Var, ...], target: Atom) -> Producer | None:
+def _producer(w: g.WithLoop, targets: tuple[g.Var, ...], target: g.Atom) -> Producer | None:
     """The operator behind one of the variables that a with-loop sets, if it makes an array element by element."""
     if target not in targets:
         return None
     at, position = 0, targets.index(target)
     for o in w.operators:
         if at <= position < at + width(o):
-            return Producer(targets[0].name, w, o, position) if isinstance(o, Genarray | Modarray) else None
+            return Producer(targets[0].name, w, o, position) if isinstance(o, g.Genarray | g.Modarray) else None
         at += width(o)
     return None
 
 
-def _everywhere(w: WithLoop) -> Partition | None:
+def _everywhere(w: g.WithLoop) -> g.Partition | None:
     """The partition that has all indices, if there is one in front of all others."""
     if not w.partitions:
         return None
@@ -292,26 +279,26 @@ def _everywhere(w: WithLoop) -> Partition | None:
     frame = w.frame or ()
     dense = first.step == first.width
     if (w.complete and len(w.partitions) == 1) or (
-        dense and first.upper == frame and all(a == integer(0) for a in first.lower)
+        dense and first.upper == frame and all(a == g.integer(0) for a in first.lower)
     ):
         return first
     return None
 
 
-def _array(a: Atom) -> Var:
-    assert isinstance(a, Var)
+def _array(a: g.Atom) -> g.Var:
+    assert isinstance(a, g.Var)
     return a
 
 
-def _transparent(body: Block, position: int) -> bool:
+def _transparent(body: g.Block, position: int) -> bool:
     """Whether one element of the cell that a body gives can be had without the others."""
     setter = setter_of(body, position)
-    if isinstance(setter, WithLoop):
+    if isinstance(setter, g.WithLoop):
         value = body.results[position]
-        inner = next(s for s in body.statements if isinstance(s, Let) and value in s.targets)
+        inner = next(s for s in body.statements if isinstance(s, g.Let) and value in s.targets)
         found = _producer(setter, inner.targets, value)
         return found is not None and len(setter.partitions) <= PARTITIONS
-    return setter is None or isinstance(setter, View | Cons)
+    return setter is None or isinstance(setter, g.View | g.Cons)
 
 
 def _pays(use: Uses, shared: float, own: float) -> bool:
@@ -328,15 +315,15 @@ def _share(found: Mapping[Site, float]) -> float:
     those of one number."""
     most = sum(found.values())
     for axis, components in enumerate(zip(*(index for _, index in found))):
-        if all(isinstance(a, Const) for a in components):
-            by_number: dict[Atom, float] = {}
+        if all(isinstance(a, g.Const) for a in components):
+            by_number: dict[g.Atom, float] = {}
             for (_, index), share in found.items():
                 by_number[index[axis]] = by_number.get(index[axis], 0.0) + share
             most = min(most, max(by_number.values()))
     return most
 
 
-def fold_withloops(function: Function, forever: Collection[str]) -> Function:
+def fold_withloops(function: g.Function, forever: Collection[str]) -> g.Function:
     """A function, folded, and without the with-loops that became superfluous by it; itself if there is nothing to fold.
     `forever`: the functions that may not end."""
     folder = _Folder(function)
@@ -346,7 +333,7 @@ def fold_withloops(function: Function, forever: Collection[str]) -> Function:
     return dead_code(new, forever) if folder.producers else function
 
 
-def run(unit: Unit) -> Unit:
+def run(unit: g.Unit) -> g.Unit:
     """A unit, folded."""
     forever = endless(unit)
     return per_function(unit, lambda function: fold_withloops(function, forever))

@@ -19,28 +19,7 @@ from collections import Counter
 from collections.abc import Collection
 
 from sacpy.jit.analysis.costs import size
-from sacpy.jit.ir.graph import (
-    Atom,
-    Block,
-    Check,
-    Cons,
-    Fold,
-    Function,
-    Genarray,
-    If,
-    Let,
-    Load,
-    Modarray,
-    Op,
-    Propagate,
-    Rhs,
-    Stmt,
-    Unit,
-    Var,
-    WithLoop,
-    operands,
-    statements,
-)
+from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import Rewriter, uses, with_extents
 from sacpy.jit.passes.mappings import stands
 from sacpy.jit.passes.units import per_function
@@ -53,16 +32,18 @@ BACK = 40  # how many statements a with-loop may move past
 class Fuser(Rewriter):
     """Fuses the with-loops of a function that `admits` lets through."""
 
-    def block(self, b: Block) -> Block:
+    def block(self, b: g.Block) -> g.Block:
         new = super().block(b)
-        kept: list[Stmt] = []
+        kept: list[g.Stmt] = []
         known: dict[int, Counter[str]] = {}
         for s in new.statements:
-            merged = self.with_earlier(kept, s, known) if isinstance(s, Let) and isinstance(s.rhs, WithLoop) else None
+            merged = (
+                self.with_earlier(kept, s, known) if isinstance(s, g.Let) and isinstance(s.rhs, g.WithLoop) else None
+            )
             kept.append(s if merged is None else merged)
         return replace(new, statements=tuple(kept)) if len(kept) < len(new.statements) else new
 
-    def with_earlier(self, before: list[Stmt], second: Let, known: dict[int, Counter[str]]) -> Let | None:
+    def with_earlier(self, before: list[g.Stmt], second: g.Let, known: dict[int, Counter[str]]) -> g.Let | None:
         """A with-loop fused with one of those before it, which is taken out of the list; None if there is none.
         `known`: the uses of statements by their identity, as far as they were counted."""
         needed: set[str] = set()
@@ -70,10 +51,10 @@ class Fuser(Rewriter):
         for k in range(len(before) - 1, max(len(before) - BACK, 0) - 1, -1):
             first = before[k]
             if id(first) not in known:
-                known[id(first)] = uses(Block((first,)))
+                known[id(first)] = uses(g.Block((first,)))
             if (
-                isinstance(first, Let)
-                and isinstance(first.rhs, WithLoop)
+                isinstance(first, g.Let)
+                and isinstance(first.rhs, g.WithLoop)
                 and not any(t.name in needed for t in first.targets)
                 and replaced.isdisjoint(known[id(first)])
             ):
@@ -82,24 +63,24 @@ class Fuser(Rewriter):
                     known.pop(id(first))
                     del before[k]
                     return merged
-            if isinstance(first, Let) and not isinstance(first.rhs, Op | Load | Cons | WithLoop | Var):
+            if isinstance(first, g.Let) and not isinstance(first.rhs, g.Op | g.Load | g.Cons | g.WithLoop | g.Var):
                 return None
             needed.update(known[id(first)])
-            if isinstance(first, Let) and isinstance(first.rhs, WithLoop):
-                replaced.update(o.array.name for o in first.rhs.operators if isinstance(o, Modarray))
+            if isinstance(first, g.Let) and isinstance(first.rhs, g.WithLoop):
+                replaced.update(o.array.name for o in first.rhs.operators if isinstance(o, g.Modarray))
         return None
 
-    def admits(self, a: WithLoop, b: WithLoop, made: Collection[str]) -> bool:
+    def admits(self, a: g.WithLoop, b: g.WithLoop, made: Collection[str]) -> bool:
         """Whether two with-loops with the same bounds are to be fused. `made`: the results of the first."""
         p, q = a.partitions[0], b.partitions[0]
-        return not any(isinstance(o, Modarray) for o in (*a.operators, *b.operators)) and not reads(q.body).isdisjoint(
-            (*reads(p.body), *made)
-        )
+        return not any(isinstance(o, g.Modarray) for o in (*a.operators, *b.operators)) and not reads(
+            q.body
+        ).isdisjoint((*reads(p.body), *made))
 
-    def fused(self, first: Let, second: Let) -> Let | None:
+    def fused(self, first: g.Let, second: g.Let) -> g.Let | None:
         """Two with-loops as one, if they can be."""
         a, b = first.rhs, second.rhs
-        assert isinstance(a, WithLoop) and isinstance(b, WithLoop)
+        assert isinstance(a, g.WithLoop) and isinstance(b, g.WithLoop)
         if (
             stands(a)
             or stands(b)
@@ -113,8 +94,8 @@ class Fuser(Rewriter):
         ) > CODE:
             return None
         made = {t.name: value for t, value in zip(first.targets, p.body.results)}
-        if any(isinstance(x, Var) and x.name in made for x in with_extents(operands(b))) or any(
-            made.keys() & uses(o.combine) for o in b.operators if isinstance(o, Fold)
+        if any(isinstance(x, g.Var) and x.name in made for x in with_extents(g.operands(b))) or any(
+            made.keys() & uses(o.combine) for o in b.operators if isinstance(o, g.Fold)
         ):
             return None
         from sacpy.jit.analysis.depends import own_cell
@@ -123,50 +104,51 @@ class Fuser(Rewriter):
             return None
         body = _Reader({i.name: j for i, j in zip(q.index, p.index)}, made).block(q.body)
         results = (*p.body.results, *body.results)
-        partition = replace(p, body=Block((*p.body.statements, *body.statements), results))
+        partition = replace(p, body=g.Block((*p.body.statements, *body.statements), results))
         framed = a if a.frame is not None else b
         whole = replace(framed, frame=framed.frame, partitions=(partition,), operators=(*a.operators, *b.operators))
-        return Let((*first.targets, *second.targets), whole, second.span)
+        return g.Let((*first.targets, *second.targets), whole, second.span)
 
 
 class _Reader(Rewriter):
     """Copies the second body: what it loads from the first with-loop's results is at hand."""
 
-    def __init__(self, env: dict[str, Atom], made: dict[str, Atom]) -> None:
+    def __init__(self, env: dict[str, g.Atom], made: dict[str, g.Atom]) -> None:
         super().__init__(env)
         self.made = made
 
-    def rhs(self, r: Rhs) -> Rhs:
-        if isinstance(r, Load) and r.array.name in self.made:
+    def rhs(self, r: g.Rhs) -> g.Rhs:
+        if isinstance(r, g.Load) and r.array.name in self.made:
             return self.made[r.array.name]
         return super().rhs(r)
 
 
-def _simple(w: WithLoop) -> bool:
+def _simple(w: g.WithLoop) -> bool:
     """Whether a with-loop has one partition with a straight body, and operators that can stand beside others."""
     if len(w.partitions) != 1 or any(
-        isinstance(o, Propagate) or (isinstance(o, Fold) and o.stop is not None) for o in w.operators
+        isinstance(o, g.Propagate) or (isinstance(o, g.Fold) and o.stop is not None) for o in w.operators
     ):
         return False
-    if any(isinstance(o, Genarray) and o.cell for o in w.operators):
+    if any(isinstance(o, g.Genarray) and o.cell for o in w.operators):
         return False
     return all(
-        isinstance(s, Check) or isinstance(s.rhs, Op | Load | If | Cons | Var) for s in statements(w.partitions[0].body)
+        isinstance(s, g.Check) or isinstance(s.rhs, g.Op | g.Load | g.If | g.Cons | g.Var)
+        for s in g.statements(w.partitions[0].body)
     )
 
 
-def reads(b: Block) -> set[str]:
+def reads(b: g.Block) -> set[str]:
     """The arrays of which a body loads elements."""
-    return {s.rhs.array.name for s in statements(b) if isinstance(s, Let) and isinstance(s.rhs, Load)}
+    return {s.rhs.array.name for s in g.statements(b) if isinstance(s, g.Let) and isinstance(s.rhs, g.Load)}
 
 
-def fuse(function: Function) -> Function:
+def fuse(function: g.Function) -> g.Function:
     """A function with its neighbouring with-loops fused; itself if there are none."""
-    if sum(isinstance(s, Let) and isinstance(s.rhs, WithLoop) for s in statements(function.body)) < 2:
+    if sum(isinstance(s, g.Let) and isinstance(s.rhs, g.WithLoop) for s in g.statements(function.body)) < 2:
         return function
     return Fuser().function(function)
 
 
-def run(unit: Unit) -> Unit:
+def run(unit: g.Unit) -> g.Unit:
     """A unit with its neighbouring with-loops fused."""
     return per_function(unit, fuse)

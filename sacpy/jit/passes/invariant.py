@@ -19,33 +19,7 @@ from collections.abc import Callable, Container, Iterable, Iterator
 from typing import Any
 
 from sacpy.jit.analysis.facts import HIGHEST, LOWEST, Sum
-from sacpy.jit.ir.graph import (
-    FALSE,
-    TRUE,
-    Atom,
-    Block,
-    Check,
-    Cons,
-    Fold,
-    For,
-    Function,
-    If,
-    Let,
-    Load,
-    Loop,
-    Op,
-    Partition,
-    Propagate,
-    Rhs,
-    Stmt,
-    Unit,
-    Var,
-    WithLoop,
-    blocks,
-    extents_of,
-    integer,
-    stride,
-)
+from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.operations import TRANSCENDENTAL
 from sacpy.jit.ir.rewrite import bound, loaded_only
 from sacpy.jit.passes.ranges import Ranges
@@ -63,11 +37,11 @@ class _Space(Node):
 
     ends: dict[str, tuple[Sum, Sum]]
     inside: set[str]
-    empty: Atom
+    empty: g.Atom
 
 
 class _Mover:
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: g.Function) -> None:
         self.known = Ranges(Simplifier(function))
         self.walk = self.known.walk
         self.walk.take_over(with_loop=self.with_loop, rhs=self.rhs)
@@ -76,27 +50,27 @@ class _Mover:
         self.partial: set[int] = set()  # partitions of which not every index need be computed
         self.depth = 0  # of loops around the code at hand
 
-    def with_loop(self, w: WithLoop) -> WithLoop:
-        self.threaded.update(p.name for o in w.operators if isinstance(o, Propagate) for p in o.params)
-        if any(isinstance(o, Fold) and o.stop is not None for o in w.operators):
+    def with_loop(self, w: g.WithLoop) -> g.WithLoop:
+        self.threaded.update(p.name for o in w.operators if isinstance(o, g.Propagate) for p in o.params)
+        if any(isinstance(o, g.Fold) and o.stop is not None for o in w.operators):
             self.partial.update(map(id, w.partitions))
         elif w.frame is not None and not w.disjoint:
             self.partial.update(map(id, w.partitions[1:]))
         return self.known.with_loop(w)
 
-    def rhs(self, r: Rhs) -> Rhs:
-        if isinstance(r, For):
+    def rhs(self, r: g.Rhs) -> g.Rhs:
+        if isinstance(r, g.For):
             self.lift((r.body,), (r.index, *r.params), loaded_only(r.body))
             new = self.deeper(lambda: self.known.rhs(r))
-            assert isinstance(new, For)
+            assert isinstance(new, g.For)
             ends = self.ends(new.lower, new.upper, new.step)
             low, high = (new.lower, new.upper) if r.step > 0 else (new.upper, new.lower)
-            empty = self.walk.emit("empty", Op("le", (high, low)))
+            empty = self.walk.emit("empty", g.Op("le", (high, low)))
             inside = bound(new.body) | {p.name for p in new.params} | {new.index.name}
             return replace(new, body=self.raised(new.body, _Space({new.index.name: ends}, inside, empty)))
-        if isinstance(r, Loop):
+        if isinstance(r, g.Loop):
             self.lift((r.condition, r.body), r.params, loaded_only(r.condition, r.body))
-            looped: Rhs = self.deeper(lambda: self.known.rhs(r))
+            looped: g.Rhs = self.deeper(lambda: self.known.rhs(r))
             return looped
         return self.known.rhs(r)
 
@@ -108,19 +82,19 @@ class _Mover:
         finally:
             self.depth -= 1
 
-    def within(self, p: Partition, frame: tuple[Atom, ...] | None) -> Partition:
+    def within(self, p: g.Partition, frame: tuple[g.Atom, ...] | None) -> g.Partition:
         self.lift((p.body,), p.index, loaded_only(p.body) if self.depth else ())
         partial = id(p) in self.partial
         p = self.deeper(lambda: self.known.within(p, frame))
         if partial:
             return p
-        empty: Atom = FALSE
+        empty: g.Atom = g.FALSE
         for lower, upper in zip(p.lower, p.upper):
-            empty = self.walk.emit("empty", Op("or", (self.walk.emit("empty", Op("le", (upper, lower))), empty)))
+            empty = self.walk.emit("empty", g.Op("or", (self.walk.emit("empty", g.Op("le", (upper, lower))), empty)))
         ends = {i.name: self.ends(lo, up, _step(p, k)) for k, (i, lo, up) in enumerate(zip(p.index, p.lower, p.upper))}
         return replace(p, body=self.raised(p.body, _Space(ends, bound(p.body) | set(ends) | self.threaded, empty)))
 
-    def ends(self, lower: Atom, upper: Atom, step: int) -> tuple[Sum, Sum]:
+    def ends(self, lower: g.Atom, upper: g.Atom, step: int) -> tuple[Sum, Sum]:
         """The least and the greatest index of a loop that has one. With a step the last one may lie well before the
         bound: in `for (i = 0; i < n; i += 2)`, for an even n, i + 1 is an index too."""
         first, bound_ = self.known.form(lower), self.known.form(upper)
@@ -129,48 +103,50 @@ class _Mover:
             return (first, bound_.offset(-1)) if step > 0 else (bound_.offset(1), first)
         room = self.walk.emit(
             "room",
-            Op("sub", (self.walk.emit("room", Op("max", (self.known.atom_of(distance), integer(1)))), integer(1))),
+            g.Op(
+                "sub", (self.walk.emit("room", g.Op("max", (self.known.atom_of(distance), g.integer(1)))), g.integer(1))
+            ),
         )
-        last = first + self.known.form(self.walk.emit("rounds", Op("div", (room, integer(abs(step)))))).times(step)
+        last = first + self.known.form(self.walk.emit("rounds", g.Op("div", (room, g.integer(abs(step)))))).times(step)
         return (first, last) if step > 0 else (last, first)
 
     # ---- operations and loads
 
-    def lift(self, bodies: Iterable[Block], binders: Iterable[Var], tables: Container[str] = ()) -> None:
+    def lift(self, bodies: Iterable[g.Block], binders: Iterable[g.Var], tables: Container[str] = ()) -> None:
         """Does here what a loop does again and again. `tables`: arrays that are used for nothing but loads."""
         bodies = tuple(bodies)
         inside = self.threaded.union((v.name for v in binders), *map(bound, bodies))
         for b in bodies:
             for s, conditional in _lets(b, False):
                 rhs = s.rhs
-                if isinstance(rhs, Op):
-                    if any(isinstance(a, Var) and a.name in inside for a in rhs.args) or (
+                if isinstance(rhs, g.Op):
+                    if any(isinstance(a, g.Var) and a.name in inside for a in rhs.args) or (
                         conditional and rhs.code in _DEAR
                     ):
                         continue
-                    found = self.walk.emit(s.targets[0].name, Op(rhs.code, self.walk.atoms(rhs.args)), s.span)
-                elif isinstance(rhs, Load):
+                    found = self.walk.emit(s.targets[0].name, g.Op(rhs.code, self.walk.atoms(rhs.args)), s.span)
+                elif isinstance(rhs, g.Load):
                     if any(
-                        isinstance(a, Var) and a.name in inside for a in (rhs.array, *rhs.index)
+                        isinstance(a, g.Var) and a.name in inside for a in (rhs.array, *rhs.index)
                     ) or not self.in_range(rhs):
                         continue
                     target = self.walk.supply.var(s.targets[0].name, s.targets[0].type)
-                    self.walk.define((target,), Load(self.walk.var(rhs.array), self.walk.atoms(rhs.index)), s.span)
+                    self.walk.define((target,), g.Load(self.walk.var(rhs.array), self.walk.atoms(rhs.index)), s.span)
                     found = self.walk.atom(target)
-                elif isinstance(rhs, Cons) and s.targets[0].name in tables and not conditional:
-                    if any(isinstance(a, Var) and a.name in inside for a in rhs.elements):
+                elif isinstance(rhs, g.Cons) and s.targets[0].name in tables and not conditional:
+                    if any(isinstance(a, g.Var) and a.name in inside for a in rhs.elements):
                         continue
                     target = self.walk.supply.var(s.targets[0].name, s.targets[0].type)
-                    self.walk.define((target,), Cons(rhs.base, rhs.extents, self.walk.atoms(rhs.elements)), s.span)
+                    self.walk.define((target,), g.Cons(rhs.base, rhs.extents, self.walk.atoms(rhs.elements)), s.span)
                     found = self.walk.atom(target)
                 else:
                     continue
                 inside.discard(s.targets[0].name)
                 self.walk.alias(s.targets[0], found)
 
-    def in_range(self, load: Load) -> bool:
+    def in_range(self, load: g.Load) -> bool:
         """Whether a load may be done here."""
-        for i, extent in zip(load.index, extents_of(self.walk.var(load.array))):
+        for i, extent in zip(load.index, g.extents_of(self.walk.var(load.array))):
             at = self.known.form(i)
             if not self.known.at_most(ZERO, at) or not self.known.at_most(at.offset(1), self.known.form(extent)):
                 return False
@@ -178,32 +154,32 @@ class _Mover:
 
     # ---- checks
 
-    def raised(self, b: Block, space: _Space) -> Block:
+    def raised(self, b: g.Block, space: _Space) -> g.Block:
         """The body of a loop without the checks that could be done in front of it, which are done."""
-        kept: list[Stmt] = []
+        kept: list[g.Stmt] = []
         for s in b.statements:
-            if isinstance(s, Check):
+            if isinstance(s, g.Check):
                 worst = self.worst(s.condition, space)
                 if worst is not None:
-                    condition = self.walk.emit("ok", Op("or", (worst, space.empty)))
-                    self.walk.check(Check(condition, s.what, s.span), condition)
+                    condition = self.walk.emit("ok", g.Op("or", (worst, space.empty)))
+                    self.walk.check(g.Check(condition, s.what, s.span), condition)
                     continue
             kept.append(s)
         return replace(b, statements=tuple(kept)) if len(kept) < len(b.statements) else b
 
-    def worst(self, condition: Atom, space: _Space) -> Atom | None:
+    def worst(self, condition: g.Atom, space: _Space) -> g.Atom | None:
         """A condition that holds only if another one holds for all indices; None if none is found."""
-        if not isinstance(condition, Var) or condition.name not in space.inside:
+        if not isinstance(condition, g.Var) or condition.name not in space.inside:
             return condition
         rhs = self.walk.definition(condition)
-        if not isinstance(rhs, Op):
+        if not isinstance(rhs, g.Op):
             return None
         if rhs.code in ("and", "or"):
             parts = [self.worst(a, space) for a in rhs.args]
             return (
                 None
                 if parts[0] is None or parts[1] is None
-                else self.walk.emit("ok", Op(rhs.code, (parts[0], parts[1])))
+                else self.walk.emit("ok", g.Op(rhs.code, (parts[0], parts[1])))
             )
         if rhs.code not in ("lt", "le") or rhs.args[0].base != "int":
             return None
@@ -211,7 +187,7 @@ class _Mover:
             (self.known.form(rhs.args[1]) - self.known.form(rhs.args[0])).offset(-1 if rhs.code == "lt" else 0), space
         )
 
-    def all_at_least_0(self, s: Sum, space: _Space) -> Atom | None:
+    def all_at_least_0(self, s: Sum, space: _Space) -> g.Atom | None:
         """A condition under which a sum is at least 0 for all indices, and nothing in it wraps."""
         sums: list[Sum] = []
         waiting = [s]
@@ -227,13 +203,13 @@ class _Mover:
                     break
             else:
                 sums.append(x)
-        found: Atom = TRUE
+        found: g.Atom = g.TRUE
         for x in sums:
             least = self.least_of(x, space)
             condition = None if least is None else self.not_negative(least)
             if condition is None:
                 return None
-            found = self.walk.emit("ok", Op("and", (condition, found)))
+            found = self.walk.emit("ok", g.Op("and", (condition, found)))
         return found
 
     def least_of(self, s: Sum, space: _Space) -> Sum | None:
@@ -248,7 +224,7 @@ class _Mover:
                 least = least.plus(Sum(0, {name: 1}), c)
         return least
 
-    def not_negative(self, s: Sum) -> Atom | None:
+    def not_negative(self, s: Sum) -> g.Atom | None:
         """Code that tests whether a sum is at least 0: its positive against its negative terms, with the constant where
         nothing wraps; in 64 bits if that is nowhere."""
         more, less = (
@@ -257,32 +233,34 @@ class _Mover:
         )
         for a, b in ((more, less.offset(-s.constant)), (more.offset(s.constant), less)):
             if self.known.fits(a) and self.known.fits(b):
-                return self.walk.emit("ok", Op("le", (self.known.atom_of(b), self.known.atom_of(a))))
+                return self.walk.emit("ok", g.Op("le", (self.known.atom_of(b), self.known.atom_of(a))))
         if not is_moderate(s):
             return None
-        return self.walk.emit("ok", Op("le", (self.known.long_of(less.offset(-s.constant)), self.known.long_of(more))))
+        return self.walk.emit(
+            "ok", g.Op("le", (self.known.long_of(less.offset(-s.constant)), self.known.long_of(more)))
+        )
 
 
-def _step(p: Partition, axis: int) -> int:
+def _step(p: g.Partition, axis: int) -> int:
     """How far the indices of a partition are apart along an axis, where that is known."""
-    step, width = stride(p, axis)
+    step, width = g.stride(p, axis)
     return step if step is not None and width == 1 else 1
 
 
-def _lets(b: Block, conditional: bool) -> Iterator[tuple[Let, bool]]:
+def _lets(b: g.Block, conditional: bool) -> Iterator[tuple[g.Let, bool]]:
     """The statements of a block, inner blocks included; and whether they are in a branch of a conditional."""
     for s in b.statements:
-        if isinstance(s, Let):
+        if isinstance(s, g.Let):
             yield s, conditional
-            for inner in blocks(s.rhs):
-                yield from _lets(inner, conditional or isinstance(s.rhs, If))
+            for inner in g.blocks(s.rhs):
+                yield from _lets(inner, conditional or isinstance(s.rhs, g.If))
 
 
-def invariant(function: Function) -> Function:
+def invariant(function: g.Function) -> g.Function:
     """A function with what its loops repeat in front of them."""
     return _Mover(function).walk.function(function)
 
 
-def run(unit: Unit) -> Unit:
+def run(unit: g.Unit) -> g.Unit:
     """A unit with what its loops repeat in front of them."""
     return per_loops(unit, invariant)

@@ -25,32 +25,7 @@ from collections.abc import Iterable
 
 from sacpy.jit.analysis.costs import cost, size
 from sacpy.jit.analysis.sites import Sites, sites
-from sacpy.jit.ir.graph import (
-    ArrayType,
-    Atom,
-    Block,
-    Check,
-    Cons,
-    Const,
-    Fold,
-    Function,
-    Genarray,
-    If,
-    Let,
-    Load,
-    Modarray,
-    Op,
-    Partition,
-    Rhs,
-    ScalarType,
-    Stmt,
-    Unit,
-    Var,
-    WithLoop,
-    extents_of,
-    integer,
-    statements,
-)
+from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import Rewriter, free
 from sacpy.jit.passes.mappings import stands
 from sacpy.jit.passes.repeated_work import CHEAP
@@ -63,72 +38,72 @@ CODE = 150  # statements of the new body
 
 
 class _Jammer(Walker):
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: g.Function) -> None:
         super().__init__(function)
         self.sites: Sites = sites(function)
 
-    def rhs(self, r: Rhs) -> Rhs:
+    def rhs(self, r: g.Rhs) -> g.Rhs:
         new = super().rhs(r)
         return (
             self.jammed(new)
-            if isinstance(new, WithLoop) and _is_candidate(new) and self.pays(new.partitions[0])
+            if isinstance(new, g.WithLoop) and _is_candidate(new) and self.pays(new.partitions[0])
             else new
         )
 
-    def pays(self, p: Partition) -> bool:
+    def pays(self, p: g.Partition) -> bool:
         """Whether rounds of the sums do dear work that has nothing to do with the last axis."""
         varying = {p.index[-1].name}
         work = 0.0
         for s in p.body.statements:
-            if isinstance(s, Let) and isinstance(s.rhs, WithLoop):
+            if isinstance(s, g.Let) and isinstance(s.rhs, g.WithLoop):
                 (inner,) = s.rhs.partitions
-                if not varying.isdisjoint(a.name for a in (*inner.lower, *inner.upper) if isinstance(a, Var)):
+                if not varying.isdisjoint(a.name for a in (*inner.lower, *inner.upper) if isinstance(a, g.Var)):
                     return False
                 work += sum(self.work(x) for x in _alike(inner.body.statements, set(varying)))
             _follow(s, varying)
         return work > CHEAP
 
-    def work(self, s: Stmt) -> float:
+    def work(self, s: g.Stmt) -> float:
         """The work of a statement, with that for an element of an array that nobody else needs."""
-        if isinstance(s, Let) and isinstance(s.rhs, Load):
+        if isinstance(s, g.Let) and isinstance(s.rhs, g.Load):
             use, w = self.sites.uses.get(s.rhs.array.name), self.definition(s.rhs.array)
             if (
-                isinstance(w, WithLoop)
+                isinstance(w, g.WithLoop)
                 and w.frame is not None
                 and use is not None
                 and not use.otherwise
                 and len({body for body, _ in use.sites}) == 1
             ):
                 return max((cost(p.body) for p in w.partitions), default=1.0)
-        return cost(Block((s,)))
+        return cost(g.Block((s,)))
 
-    def jammed(self, w: WithLoop) -> WithLoop:
+    def jammed(self, w: g.WithLoop) -> g.WithLoop:
         """The with-loop over the other axes, whose cells are the rows along the last."""
         (p,), (operator,) = w.partitions, w.operators
         extent = _number(p.upper[-1])
-        copies = [Rewriter({p.index[-1].name: integer(k)}, self.supply) for k in range(extent)]
+        copies = [Rewriter({p.index[-1].name: g.integer(k)}, self.supply) for k in range(extent)]
         code = self.spread(p.body.statements, {p.index[-1].name}, copies)
-        base = operator.array.base if isinstance(operator, Modarray) else operator.base  # type: ignore[union-attr]
-        row = self.supply.var("row", ArrayType(base, (p.upper[-1],)))
-        code.append(Let((row,), Cons(base, (extent,), tuple(c.atom(p.body.results[0]) for c in copies)), p.span))
-        part = replace(p, lower=p.lower[:-1], upper=p.upper[:-1], index=p.index[:-1], body=Block(tuple(code), (row,)))
-        new = replace(operator, cell=(p.upper[-1],)) if isinstance(operator, Genarray) else operator
+        base = operator.array.base if isinstance(operator, g.Modarray) else operator.base  # type: ignore[union-attr]
+        row = self.supply.var("row", g.ArrayType(base, (p.upper[-1],)))
+        code.append(g.Let((row,), g.Cons(base, (extent,), tuple(c.atom(p.body.results[0]) for c in copies)), p.span))
+        part = replace(p, lower=p.lower[:-1], upper=p.upper[:-1], index=p.index[:-1], body=g.Block(tuple(code), (row,)))
+        new = replace(operator, cell=(p.upper[-1],)) if isinstance(operator, g.Genarray) else operator
         assert w.frame is not None
         return replace(w, frame=w.frame[:-1], partitions=(part,), operators=(new,))
 
-    def spread(self, many: Iterable[Stmt], varying: set[str], copies: list[Rewriter]) -> list[Stmt]:
+    def spread(self, many: Iterable[g.Stmt], varying: set[str], copies: list[Rewriter]) -> list[g.Stmt]:
         """Statements for all indices along the axis: one copy for each of what varies with it, and of sums one loop."""
-        code: list[Stmt] = []
+        code: list[g.Stmt] = []
         for s in many:
             if not _follow(s, varying):
                 code.append(s)
-            elif isinstance(s, Let) and isinstance(s.rhs, WithLoop):
+            elif isinstance(s, g.Let) and isinstance(s.rhs, g.WithLoop):
                 (p,) = s.rhs.partitions
                 operators = tuple(c.operator(o) for c in copies for o in s.rhs.operators)
                 body = self.spread(p.body.statements, set(varying), copies)
-                part = replace(p, body=Block(tuple(body), tuple(c.atom(a) for c in copies for a in p.body.results)))
+                part = replace(p, body=g.Block(tuple(body), tuple(c.atom(a) for c in copies for a in p.body.results)))
                 code.append(
-                    Let(
+                    g.Let(
                         tuple(c.bind(t) for c in copies for t in s.targets),
                         replace(s.rhs, partitions=(part,), operators=operators),
                         s.span,
@@ -139,35 +114,35 @@ class _Jammer(Walker):
         return code
 
 
-def _follow(s: Stmt, varying: set[str]) -> bool:
+def _follow(s: g.Stmt, varying: set[str]) -> bool:
     """Whether a statement varies with the axis; then what it sets does."""
-    if varying.isdisjoint(free(Block((s,)))):
+    if varying.isdisjoint(free(g.Block((s,)))):
         return False
-    if isinstance(s, Let):
+    if isinstance(s, g.Let):
         varying.update(t.name for t in s.targets)
     return True
 
 
-def _alike(many: Iterable[Stmt], varying: set[str]) -> list[Stmt]:
+def _alike(many: Iterable[g.Stmt], varying: set[str]) -> list[g.Stmt]:
     """The statements that do not vary."""
     return [s for s in many if not _follow(s, varying)]
 
 
-def _number(a: Atom) -> int:
-    assert isinstance(a, Const)
+def _number(a: g.Atom) -> int:
+    assert isinstance(a, g.Const)
     return int(a.value)
 
 
-def _is_candidate(w: WithLoop) -> bool:
+def _is_candidate(w: g.WithLoop) -> bool:
     """Whether a with-loop makes scalars, for all of a short last axis, of sums and straight code."""
     if w.frame is None or len(w.frame) < 2 or len(w.partitions) != 1 or len(w.operators) != 1 or stands(w):
         return False
     (p,), (operator,) = w.partitions, w.operators
     rank = (
-        len(extents_of(operator.array))
-        if isinstance(operator, Modarray)
+        len(g.extents_of(operator.array))
+        if isinstance(operator, g.Modarray)
         else len(w.frame) + len(operator.cell)
-        if isinstance(operator, Genarray)
+        if isinstance(operator, g.Genarray)
         else 0
     )
     last = p.upper[-1]
@@ -175,15 +150,15 @@ def _is_candidate(w: WithLoop) -> bool:
         rank != p.rank
         or len(w.frame) != p.rank
         or p.step is not None
-        or p.lower[-1] != integer(0)
+        or p.lower[-1] != g.integer(0)
         or last != w.frame[-1]
-        or not isinstance(last, Const)
+        or not isinstance(last, g.Const)
         or not 1 < _number(last) <= SHORT
     ):
         return False
-    if isinstance(operator, Genarray) and not isinstance(operator.default.type, ScalarType):
+    if isinstance(operator, g.Genarray) and not isinstance(operator.default.type, g.ScalarType):
         return False
-    sums = [s.rhs for s in p.body.statements if isinstance(s, Let) and isinstance(s.rhs, WithLoop)]
+    sums = [s.rhs for s in p.body.statements if isinstance(s, g.Let) and isinstance(s.rhs, g.WithLoop)]
     return (
         bool(sums)
         and all(map(_is_sum, sums))
@@ -192,31 +167,32 @@ def _is_candidate(w: WithLoop) -> bool:
     )
 
 
-def _is_sum(w: WithLoop) -> bool:
+def _is_sum(w: g.WithLoop) -> bool:
     """Whether a with-loop folds scalars, without loops inside."""
     if len(w.partitions) != 1 or not all(
-        isinstance(o, Fold) and o.stop is None and all(isinstance(v.type, ScalarType) for v in o.values)
+        isinstance(o, g.Fold) and o.stop is None and all(isinstance(v.type, g.ScalarType) for v in o.values)
         for o in w.operators
     ):
         return False
     return not any(
-        isinstance(s, Let) and isinstance(s.rhs, WithLoop) for s in statements(w.partitions[0].body)
-    ) and all(map(_is_straight, statements(w.partitions[0].body)))
+        isinstance(s, g.Let) and isinstance(s.rhs, g.WithLoop) for s in g.statements(w.partitions[0].body)
+    ) and all(map(_is_straight, g.statements(w.partitions[0].body)))
 
 
-def _is_straight(s: Stmt) -> bool:
-    return isinstance(s, Check) or isinstance(s.rhs, Op | Load | If | Cons | Var | Const | WithLoop)
+def _is_straight(s: g.Stmt) -> bool:
+    return isinstance(s, g.Check) or isinstance(s.rhs, g.Op | g.Load | g.If | g.Cons | g.Var | g.Const | g.WithLoop)
 
 
-def jam(function: Function) -> Function:
+def jam(function: g.Function) -> g.Function:
     """A function with such sums in one loop; itself if it has none."""
     if not any(
-        isinstance(s, Let) and isinstance(s.rhs, WithLoop) and _is_candidate(s.rhs) for s in statements(function.body)
+        isinstance(s, g.Let) and isinstance(s.rhs, g.WithLoop) and _is_candidate(s.rhs)
+        for s in g.statements(function.body)
     ):
         return function
     return _Jammer(function).function(function)
 
 
-def run(unit: Unit) -> Unit:
+def run(unit: g.Unit) -> g.Unit:
     """A unit with such sums in one loop."""
     return per_function(unit, jam)

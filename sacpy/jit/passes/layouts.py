@@ -19,24 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from sacpy.jit.analysis.makers import count_uses, only_loads
-from sacpy.jit.ir.graph import (
-    Block,
-    For,
-    Function,
-    Genarray,
-    Let,
-    Load,
-    Loop,
-    Op,
-    Partition,
-    Stmt,
-    Var,
-    WithLoop,
-    blocks,
-    integer,
-    operands,
-    statements,
-)
+from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import Rewriter, copied, names_of, uses
 from sacpy.nodes import replace
 
@@ -45,23 +28,23 @@ class _Reader(Rewriter):
     """`layouts`: the partitions that make arrays of another order, by the names of these, in the loops that read
     them."""
 
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: g.Function) -> None:
         super().__init__()
         self.supply = names_of(function)
-        self.layouts: dict[str, Partition] = {}
+        self.layouts: dict[str, g.Partition] = {}
 
-    def block(self, b: Block) -> Block:
+    def block(self, b: g.Block) -> g.Block:
         outer = self.layouts
         for k, s in enumerate(b.statements):
             p = _layout(s)
-            if p is not None and isinstance(s, Let) and _is_changed(b, k, s.targets[0], _source(p)):
+            if p is not None and isinstance(s, g.Let) and _is_changed(b, k, s.targets[0], _source(p)):
                 self.layouts = {**self.layouts, s.targets[0].name: p}
         found = super().block(b)
         self.layouts = outer
         return found
 
-    def statement(self, s: Stmt) -> Iterable[Stmt]:
-        if isinstance(s, Let) and isinstance(s.rhs, Load) and s.rhs.array.name in self.layouts:
+    def statement(self, s: g.Stmt) -> Iterable[g.Stmt]:
+        if isinstance(s, g.Let) and isinstance(s.rhs, g.Load) and s.rhs.array.name in self.layouts:
             p = self.layouts[s.rhs.array.name]
             index = {i.name: self.atom(a) for i, a in zip(p.index, s.rhs.index)}
             body = copied(p.body, index, self.supply)
@@ -70,29 +53,29 @@ class _Reader(Rewriter):
         return super().statement(s)
 
 
-def _layout(s: Stmt) -> Partition | None:
+def _layout(s: g.Stmt) -> g.Partition | None:
     """The partition of a with-loop that gives elements of another array, each as it is."""
-    if not isinstance(s, Let) or not isinstance(s.rhs, WithLoop) or len(s.rhs.operators) != 1:
+    if not isinstance(s, g.Let) or not isinstance(s.rhs, g.WithLoop) or len(s.rhs.operators) != 1:
         return None
     w, (o,) = s.rhs, s.rhs.operators
-    if not isinstance(o, Genarray) or o.cell or not w.complete or len(w.partitions) != 1 or w.pragmas:
+    if not isinstance(o, g.Genarray) or o.cell or not w.complete or len(w.partitions) != 1 or w.pragmas:
         return None
     (p,) = w.partitions
-    if p.step is not None or p.pragmas or p.lower != (integer(0),) * p.rank or not p.body.statements:
+    if p.step is not None or p.pragmas or p.lower != (g.integer(0),) * p.rank or not p.body.statements:
         return None
     *before, last = p.body.statements
-    is_load = isinstance(last, Let) and isinstance(last.rhs, Load) and p.body.results == last.targets
-    return p if is_load and all(isinstance(i, Let) and isinstance(i.rhs, Op) for i in before) else None
+    is_load = isinstance(last, g.Let) and isinstance(last.rhs, g.Load) and p.body.results == last.targets
+    return p if is_load and all(isinstance(i, g.Let) and isinstance(i.rhs, g.Op) for i in before) else None
 
 
-def _source(p: Partition) -> Var:
+def _source(p: g.Partition) -> g.Var:
     """The array that a layout is one of."""
     last = p.body.statements[-1]
-    assert isinstance(last, Let) and isinstance(last.rhs, Load)
+    assert isinstance(last, g.Let) and isinstance(last.rhs, g.Load)
     return last.rhs.array
 
 
-def _is_changed(b: Block, number: int, array: Var, source: Var) -> bool:
+def _is_changed(b: g.Block, number: int, array: g.Var, source: g.Var) -> bool:
     """Whether all that happens to an array is that a loop begins with it, and reads it; and the one that it was made of
     is only read until then."""
     later = b.statements[number + 1 :]
@@ -100,26 +83,26 @@ def _is_changed(b: Block, number: int, array: Var, source: Var) -> bool:
     if len(users) != 1 or array in b.results:
         return False
     (s,) = users
-    if not isinstance(s, Let) or not isinstance(s.rhs, For | Loop):
+    if not isinstance(s, g.Let) or not isinstance(s.rhs, g.For | g.Loop):
         return False
-    if s.rhs.initial.count(array) != 1 or any(array in _whole(inner) for inner in blocks(s.rhs)):
+    if s.rhs.initial.count(array) != 1 or any(array in _whole(inner) for inner in g.blocks(s.rhs)):
         return False
-    reads = uses(Block((s,)))[array.name] - 1
+    reads = uses(g.Block((s,)))[array.name] - 1
     until = later[: later.index(s) + 1]
     return reads > 0 and all(only_loads(other, source.name) for other in until)
 
 
-def _whole(b: Block) -> Sequence[object]:
+def _whole(b: g.Block) -> Sequence[object]:
     """What a block uses in another way than by loads of elements, inner blocks included."""
     found: list[object] = list(b.results)
-    for s in statements(b):
-        if isinstance(s, Let):
-            found += [a for a in operands(s.rhs) if not isinstance(s.rhs, Load) or a != s.rhs.array]
-            for inner in blocks(s.rhs):
+    for s in g.statements(b):
+        if isinstance(s, g.Let):
+            found += [a for a in g.operands(s.rhs) if not isinstance(s.rhs, g.Load) or a != s.rhs.array]
+            for inner in g.blocks(s.rhs):
                 found += inner.results
     return found
 
 
-def layouts(function: Function) -> Function:
+def layouts(function: g.Function) -> g.Function:
     """A function whose loops read arrays in the order that they are in."""
     return _Reader(function).function(function)

@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sacpy.jit.analysis.facts import HIGHEST, LOWEST, Facts, Sum, product
-from sacpy.jit.ir.graph import INT, Atom, Const, Op, Rhs, ScalarType, Var
+from sacpy.jit.ir import graph as g
 from sacpy.jit.passes.simplify import Simplifier
 from sacpy.jit.passes.summing import ZERO, Known, is_moderate
 from sacpy.lang.source import Span
 from sacpy.lang.types import BITS, SIGNED
 
-LONG = ScalarType("long")
+LONG = g.ScalarType("long")
 LONG_RANGE = (-(1 << 63), (1 << 63) - 1)
 COMPARISONS = frozenset({"lt", "le", "eq", "neq"})
 
@@ -29,17 +29,17 @@ class Learned(Known):
     def __init__(self, walk: Simplifier) -> None:
         super().__init__(walk)
         # by the name of their disjunction: conditions of which one holds
-        self.either: dict[str, tuple[Atom, ...] | None] = {}
+        self.either: dict[str, tuple[g.Atom, ...] | None] = {}
 
     # ---- conditions
 
-    def assume(self, condition: Atom, holds: bool) -> None:
+    def assume(self, condition: g.Atom, holds: bool) -> None:
         rhs = self.walk.definition(condition)
         sides = self.compared(rhs)  # before one becomes the other, since older sums are of both
         Simplifier.assume(self.walk, condition, holds)
-        if holds and isinstance(rhs, Op) and rhs.code == "or" and isinstance(condition, Var):
+        if holds and isinstance(rhs, g.Op) and rhs.code == "or" and isinstance(condition, g.Var):
             self.walk.note(self.either, condition.name, rhs.args)
-        if sides is None or not isinstance(rhs, Op):
+        if sides is None or not isinstance(rhs, g.Op):
             return
         up, down = sides[1] - sides[0], sides[0] - sides[1]
         match rhs.code, holds:
@@ -57,9 +57,9 @@ class Learned(Known):
             case _:
                 self._learn_different(*sides)
 
-    def compared(self, rhs: Rhs | None) -> tuple[Sum, Sum] | None:
+    def compared(self, rhs: g.Rhs | None) -> tuple[Sum, Sum] | None:
         """What a comparison of ints compares, or one of sums of ints in 64 bits."""
-        if not isinstance(rhs, Op) or rhs.code not in COMPARISONS:
+        if not isinstance(rhs, g.Op) or rhs.code not in COMPARISONS:
             return None
         if rhs.args[0].base == "int":
             return self.form(rhs.args[0]), self.form(rhs.args[1])
@@ -76,16 +76,16 @@ class Learned(Known):
 
     # ---- what a new variable is
 
-    def _define_once(self, targets: tuple[Var, ...], rhs: Rhs, span: Span) -> None:
+    def _define_once(self, targets: tuple[g.Var, ...], rhs: g.Rhs, span: Span) -> None:
         Simplifier._define_once(self.walk, targets, rhs, span)
         target = targets[0]
-        if isinstance(rhs, Op) and target.name in self.walk.definitions:
-            if target.type == INT:
+        if isinstance(rhs, g.Op) and target.name in self.walk.definitions:
+            if target.type == g.INT:
                 self._describe(target, rhs)
             elif target.type == LONG:
                 self._describe_long(target, rhs)
 
-    def _describe_long(self, target: Var, op: Op) -> None:
+    def _describe_long(self, target: g.Var, op: g.Op) -> None:
         """In 64 bits, sums of ints do not wrap."""
         parts = [self.form(a) if a.base == "int" else self.long_form(a) if a.base == "long" else None for a in op.args]
         match op.code, parts:
@@ -107,7 +107,7 @@ class Learned(Known):
         if total is not None and is_moderate(total):
             self.forms[target.name] = total
 
-    def _describe(self, target: Var, op: Op) -> None:
+    def _describe(self, target: g.Var, op: g.Op) -> None:
         self.variables[target.name] = target
         if op.code in ("add", "sub", "mul", "neg"):
             total = self.total(op)
@@ -145,24 +145,24 @@ class Learned(Known):
         else:
             self.quotient(t, op.code, a, b)
 
-    def _learn_selected(self, t: Sum, op: Op) -> None:
+    def _learn_selected(self, t: Sum, op: g.Op) -> None:
         """What holds of each operand of a selection where it is selected holds of the result: it is not negative; it is
         at most one of them, or lies below what the condition compares with (or at most there, if that is what it may
         equal); a remainder lies below its divisor."""
         condition, moved = self.walk.definition(op.args[0]), self.walk.definition(op.args[1])
         bounds = [self.form(a) for a in op.args[1:]]
-        if isinstance(condition, Op) and condition.code in COMPARISONS and condition.args[0].base == "int":
+        if isinstance(condition, g.Op) and condition.code in COMPARISONS and condition.args[0].base == "int":
             equal = condition.code in ("eq", "neq")
             bounds += [
                 self.form(a).offset(distance) for a in condition.args for distance in ((0, -1) if equal else (-1,))
             ]
-        if isinstance(moved, Op) and moved.code in ("add", "sub") and moved.args[0] == op.args[2]:
+        if isinstance(moved, g.Op) and moved.code in ("add", "sub") and moved.args[0] == op.args[2]:
             bounds.append(self.form(moved.args[1]).offset(-1))
         bounds = [b for b in bounds if b.terms]
         positive, below = True, [True] * len(bounds)
         for holds, arm in ((True, op.args[1]), (False, op.args[2])):
 
-            def prove(holds: bool = holds, arm: Atom = arm, below: list[bool] = below) -> tuple[bool, list[bool]]:
+            def prove(holds: bool = holds, arm: g.Atom = arm, below: list[bool] = below) -> tuple[bool, list[bool]]:
                 self.walk.assume(op.args[0], holds)
                 x = self.value(arm)
                 return self.at_most(ZERO, x), [
@@ -200,7 +200,7 @@ class Learned(Known):
 
     # ---- operations as sums
 
-    def total(self, op: Op) -> Sum | None:
+    def total(self, op: g.Op) -> Sum | None:
         """The mathematical value of an operation that adds or multiplies by a number."""
         a = self.form(op.args[0])
         if op.code == "neg":
@@ -210,14 +210,14 @@ class Learned(Known):
             return product(a, b)
         return a + b if op.code == "add" else a - b
 
-    def corners(self, op: Op) -> tuple[int, int]:
+    def corners(self, op: g.Op) -> tuple[int, int]:
         a, b = (self.form(x) for x in op.args)
         least, greatest = self.facts.least, self.facts.greatest
         corners = [x * y for x in (least(a), greatest(a)) for y in (least(b), greatest(b))]
         return min(corners), max(corners)
 
 
-def _interval(op: Op, facts: Facts, form: Callable[[Atom], Sum]) -> tuple[int, int]:
+def _interval(op: g.Op, facts: Facts, form: Callable[[g.Atom], Sum]) -> tuple[int, int]:
     """The interval of an operation that is not followed further."""
     a = op.args[0]
     if op.code == "toi":
@@ -230,7 +230,7 @@ def _interval(op: Op, facts: Facts, form: Callable[[Atom], Sum]) -> tuple[int, i
         high = facts.greatest(form(op.args[1]))
         if facts.least(form(op.args[1])) >= 0:
             return 0, high
-    elif op.code == "shr" and isinstance(op.args[1], Const) and 0 <= int(op.args[1].value) < 32:
+    elif op.code == "shr" and isinstance(op.args[1], g.Const) and 0 <= int(op.args[1].value) < 32:
         low, high = facts.least(form(a)), facts.greatest(form(a))
         return max(low, LOWEST) >> int(op.args[1].value), min(high, HIGHEST) >> int(op.args[1].value)
     return LOWEST, HIGHEST

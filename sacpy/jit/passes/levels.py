@@ -21,30 +21,7 @@ from collections.abc import Callable, Sequence
 from sacpy.jit.analysis.costs import cost
 from sacpy.jit.analysis.folds import Reduction
 from sacpy.jit.analysis.scans import Scan, scan_of
-from sacpy.jit.ir.graph import (
-    INT,
-    ArrayType,
-    Atom,
-    Block,
-    Check,
-    Const,
-    For,
-    Function,
-    Genarray,
-    If,
-    Let,
-    Load,
-    Modarray,
-    Op,
-    Partition,
-    Rhs,
-    ScalarType,
-    Stmt,
-    Var,
-    WithLoop,
-    integer,
-    statements,
-)
+from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.names import Names
 from sacpy.jit.ir.operations import op_base
 from sacpy.jit.ir.rewrite import Rewriter, copied, names_of
@@ -55,7 +32,7 @@ from sacpy.lang.types import REAL
 R = 32
 LONG = 4096  # values from which on a scan goes over levels
 DEAR = 8.0  # the cost of values that are computed once
-Elements = Callable[["_Code", Atom], list[Atom]]  # of an index the components of an element
+Elements = Callable[["_Code", g.Atom], list[g.Atom]]  # of an index the components of an element
 
 
 class _Code:
@@ -63,27 +40,27 @@ class _Code:
 
     def __init__(self, supply: Names) -> None:
         self.supply = supply
-        self.statements: list[Stmt] = []
+        self.statements: list[g.Stmt] = []
 
-    def let(self, stem: str, type_: ScalarType | ArrayType, rhs: Rhs) -> Var:
+    def let(self, stem: str, type_: g.ScalarType | g.ArrayType, rhs: g.Rhs) -> g.Var:
         target = self.supply.var(stem, type_)
-        self.statements.append(Let((target,), rhs))
+        self.statements.append(g.Let((target,), rhs))
         return target
 
-    def op(self, code: str, *args: Atom, exact: bool = False) -> Var:
-        return self.let("t", ScalarType(op_base(code, args)), Op(code, args, exact))
+    def op(self, code: str, *args: g.Atom, exact: bool = False) -> g.Var:
+        return self.let("t", g.ScalarType(op_base(code, args)), g.Op(code, args, exact))
 
-    def insert(self, block: Block, known: dict[str, Atom]) -> list[Atom]:
+    def insert(self, block: g.Block, known: dict[str, g.Atom]) -> list[g.Atom]:
         """A copy of a block; its results."""
         made = copied(block, known, self.supply)
         self.statements += made.statements
         return list(made.results)
 
-    def inside(self, write: Callable[[_Code], Sequence[Atom]]) -> Block:
+    def inside(self, write: Callable[[_Code], Sequence[g.Atom]]) -> g.Block:
         """A block."""
         inner = _Code(self.supply)
         results = tuple(write(inner))
-        return Block(tuple(inner.statements), results)
+        return g.Block(tuple(inner.statements), results)
 
 
 class _Monoid:
@@ -91,11 +68,11 @@ class _Monoid:
 
     def __init__(self, scan: Scan) -> None:
         self.scan = scan
-        one = Const(scan.base, Reduction((scan.code,), (scan.base,)).neutral(0))
-        first = {"reset": (Const("bool", False),), "affine": (Const(scan.base, 1.0 if scan.base in REAL else 1),)}
-        self.identities: tuple[Const, ...] = (*first.get(scan.form, ()), one)
+        one = g.Const(scan.base, Reduction((scan.code,), (scan.base,)).neutral(0))
+        first = {"reset": (g.Const("bool", False),), "affine": (g.Const(scan.base, 1.0 if scan.base in REAL else 1),)}
+        self.identities: tuple[g.Const, ...] = (*first.get(scan.form, ()), one)
 
-    def combined(self, code: _Code, a: Sequence[Atom], b: Sequence[Atom]) -> list[Atom]:
+    def combined(self, code: _Code, a: Sequence[g.Atom], b: Sequence[g.Atom]) -> list[g.Atom]:
         """Two elements, the first one first."""
         scan = self.scan
         if scan.form == "affine":
@@ -109,11 +86,11 @@ class _Monoid:
             return [code.op("or", a[0], b[0]), code.op("select", b[0], b[1], both)]
         return [both]
 
-    def applied(self, code: _Code, result: Atom, element: Sequence[Atom]) -> Atom:
+    def applied(self, code: _Code, result: g.Atom, element: Sequence[g.Atom]) -> g.Atom:
         """The result that comes of one before and an element."""
         return self.combined(code, (*self.identities[:-1], result), element)[-1]
 
-    def started(self, result: Atom) -> tuple[Atom, ...]:
+    def started(self, result: g.Atom) -> tuple[g.Atom, ...]:
         return (*self.identities[:-1], result)
 
 
@@ -124,11 +101,11 @@ class _Leveller(Rewriter):
         super().__init__()
         self.supply, self.strict = supply, strict
 
-    def with_loop(self, w: WithLoop) -> WithLoop:
+    def with_loop(self, w: g.WithLoop) -> g.WithLoop:
         return w  # what an index does it does alone
 
-    def statement(self, s: Stmt) -> Sequence[Stmt]:
-        if isinstance(s, Check) or not isinstance(s.rhs, For):
+    def statement(self, s: g.Stmt) -> Sequence[g.Stmt]:
+        if isinstance(s, g.Check) or not isinstance(s.rhs, g.For):
             return tuple(super().statement(s))
         scan = scan_of(s.rhs, {}, strict=self.strict)
         done = not self.strict and scan_of(s.rhs, {}, strict=True) is not None
@@ -136,29 +113,29 @@ class _Leveller(Rewriter):
             return tuple(super().statement(s))
         code = _Code(self.supply)
         r = s.rhs
-        n: Atom = r.upper
-        if r.step < 0 or r.lower != integer(0):
+        n: g.Atom = r.upper
+        if r.step < 0 or r.lower != g.integer(0):
             n = code.op("sub", *((r.upper, r.lower) if r.step > 0 else (r.lower, r.upper)))
-        test = code.op("lt", n, integer(LONG))
+        test = code.op("lt", n, g.integer(LONG))
         short = Rewriter({}, self.supply).statement(s)
         (loop,) = short
-        assert isinstance(loop, Let)
+        assert isinstance(loop, g.Let)
         long = code.inside(lambda inner: _Levels(inner, scan, n).results(r))
-        branch = If(test, Block((loop,), loop.targets), long)
-        return (*code.statements, Let(s.targets, branch, s.span))
+        branch = g.If(test, g.Block((loop,), loop.targets), long)
+        return (*code.statements, g.Let(s.targets, branch, s.span))
 
 
 class _Levels:
     """The with-loops of one scan. `n`: how many values there are."""
 
-    def __init__(self, code: _Code, scan: Scan, n: Atom) -> None:
+    def __init__(self, code: _Code, scan: Scan, n: g.Atom) -> None:
         self.code, self.scan, self.n, self.monoid = code, scan, n, _Monoid(scan)
         at = scan.loop.params.index(scan.array)
         given = scan.loop.initial[at]
-        assert isinstance(given, Var)
+        assert isinstance(given, g.Var)
         self.given = given
 
-    def results(self, r: For) -> list[Atom]:
+    def results(self, r: g.For) -> list[g.Atom]:
         """What the targets of the loop are."""
         assert self.scan.accumulator is not None
         code = self.code
@@ -173,114 +150,116 @@ class _Levels:
         starts = self.scanned(second, initial, above)
         starts = self.spread(first, starts, below)
         result = self.last(starts, values)
-        last = self.reduced(code, integer(0), second, self.monoid.started(initial), self.of(above))[-1]
+        last = self.reduced(code, g.integer(0), second, self.monoid.started(initial), self.of(above))[-1]
         return [result if p == self.scan.array else last for p in r.params]
 
-    def length(self, n: Atom) -> Atom:
+    def length(self, n: g.Atom) -> g.Atom:
         """How many elements the next level has."""
-        return self.code.op("div", self.code.op("add", n, integer(R - 1), exact=True), integer(R))
+        return self.code.op("div", self.code.op("add", n, g.integer(R - 1), exact=True), g.integer(R))
 
-    def index(self, code: _Code, p: Atom) -> Atom:
+    def index(self, code: _Code, p: g.Atom) -> g.Atom:
         """The index of value p."""
         r = self.scan.loop
-        if r.step > 0 and r.lower == integer(0):
+        if r.step > 0 and r.lower == g.integer(0):
             return p
         return code.op("add" if r.step > 0 else "sub", r.lower, p, exact=True)
 
-    def position(self, code: _Code, i: Atom) -> Atom:
+    def position(self, code: _Code, i: g.Atom) -> g.Atom:
         """Which value an index is that of."""
         r = self.scan.loop
-        if r.step > 0 and r.lower == integer(0):
+        if r.step > 0 and r.lower == g.integer(0):
             return i
         return code.op("sub", *((i, r.lower) if r.step > 0 else (r.lower, i)), exact=True)
 
-    def values(self, code: _Code, p: Atom) -> list[Atom]:
+    def values(self, code: _Code, p: g.Atom) -> list[g.Atom]:
         """The element that value p is."""
-        known: dict[str, Atom] = {self.scan.loop.index.name: self.index(code, p), self.scan.array.name: self.given}
+        known: dict[str, g.Atom] = {self.scan.loop.index.name: self.index(code, p), self.scan.array.name: self.given}
         found = code.insert(self.scan.values, known)
         if self.scan.negative:
             found[-1] = code.op("neg", found[-1])
         return found
 
-    def of(self, arrays: Sequence[Var]) -> Elements:
+    def of(self, arrays: Sequence[g.Var]) -> Elements:
         """Elements whose components lie in arrays."""
-        return lambda code, k: [code.let("x", ScalarType(a.base), Load(a, (k,))) for a in arrays]
+        return lambda code, k: [code.let("x", g.ScalarType(a.base), g.Load(a, (k,))) for a in arrays]
 
-    def reduced(self, code: _Code, lower: Atom, upper: Atom, start: Sequence[Atom], values: Elements) -> list[Atom]:
+    def reduced(
+        self, code: _Code, lower: g.Atom, upper: g.Atom, start: Sequence[g.Atom], values: Elements
+    ) -> list[g.Atom]:
         """What elements from `lower` to below `upper` combine to, behind an element."""
         supply = self.code.supply
-        k, params = supply.var("k", INT), tuple(supply.var("acc", ScalarType(a.base)) for a in start)
+        k, params = supply.var("k", g.INT), tuple(supply.var("acc", g.ScalarType(a.base)) for a in start)
         body = code.inside(lambda inner: self.monoid.combined(inner, params, values(inner, k)))
         targets = tuple(supply.var("total", p.type) for p in params)
-        code.statements.append(Let(targets, For(k, lower, upper, 1, params, tuple(start), body)))
+        code.statements.append(g.Let(targets, g.For(k, lower, upper, 1, params, tuple(start), body)))
         return list(targets)
 
-    def vectors(self, n: Atom, write: Elements) -> list[Var]:
+    def vectors(self, n: g.Atom, write: Elements) -> list[g.Var]:
         """Vectors of components, one for each index."""
-        supply, index = self.code.supply, self.code.supply.var("i", INT)
+        supply, index = self.code.supply, self.code.supply.var("i", g.INT)
         body = self.code.inside(lambda inner: write(inner, index))
-        part = Partition((integer(0),), (n,), None, None, (index,), body)
+        part = g.Partition((g.integer(0),), (n,), None, None, (index,), body)
         bases = [a.base for a in body.results]
-        operators = tuple(Genarray(b, (), c) for b, c in zip(bases, self.monoid.identities[-len(bases) :]))
-        targets = tuple(supply.var("level", ArrayType(b, (n,))) for b in bases)
-        self.code.statements.append(Let(targets, WithLoop((n,), (part,), operators, disjoint=True, complete=True)))
+        operators = tuple(g.Genarray(b, (), c) for b, c in zip(bases, self.monoid.identities[-len(bases) :]))
+        targets = tuple(supply.var("level", g.ArrayType(b, (n,))) for b in bases)
+        self.code.statements.append(g.Let(targets, g.WithLoop((n,), (part,), operators, disjoint=True, complete=True)))
         return list(targets)
 
-    def totals(self, n: Atom, below: Atom, values: Elements) -> list[Var]:
+    def totals(self, n: g.Atom, below: g.Atom, values: Elements) -> list[g.Var]:
         """What R elements combine to, for each element of a level."""
 
-        def total(code: _Code, c: Atom) -> list[Atom]:
-            first = code.op("mul", c, integer(R), exact=True)
-            end = code.op("min", code.op("add", first, integer(R), exact=True), below)
+        def total(code: _Code, c: g.Atom) -> list[g.Atom]:
+            first = code.op("mul", c, g.integer(R), exact=True)
+            end = code.op("min", code.op("add", first, g.integer(R), exact=True), below)
             return self.reduced(code, first, end, self.monoid.identities, values)
 
         return self.vectors(n, total)
 
-    def scanned(self, n: Atom, initial: Atom, totals: Sequence[Var]) -> Var:
+    def scanned(self, n: g.Atom, initial: g.Atom, totals: Sequence[g.Var]) -> g.Var:
         """What comes of all totals before each."""
 
-        def start(code: _Code, c: Atom) -> list[Atom]:
-            return self.reduced(code, integer(0), c, self.monoid.started(initial), self.of(totals))[-1:]
+        def start(code: _Code, c: g.Atom) -> list[g.Atom]:
+            return self.reduced(code, g.integer(0), c, self.monoid.started(initial), self.of(totals))[-1:]
 
         return self.vectors(n, start)[0]
 
-    def begun(self, code: _Code, c: Atom, end: Atom, starts: Var, values: Elements) -> Atom:
+    def begun(self, code: _Code, c: g.Atom, end: g.Atom, starts: g.Var, values: Elements) -> g.Atom:
         """The result before element `end`, in the group of element c: from the start of the group on."""
-        group = code.op("div", c, integer(R))
-        first = code.op("mul", group, integer(R), exact=True)
-        start = code.let("start", ScalarType(starts.base), Load(starts, (group,)))
+        group = code.op("div", c, g.integer(R))
+        first = code.op("mul", group, g.integer(R), exact=True)
+        start = code.let("start", g.ScalarType(starts.base), g.Load(starts, (group,)))
         return self.reduced(code, first, end, self.monoid.started(start), values)[-1]
 
-    def spread(self, n: Atom, above: Var, totals: Sequence[Var]) -> Var:
+    def spread(self, n: g.Atom, above: g.Var, totals: Sequence[g.Var]) -> g.Var:
         """What each element of a level starts with, from what those of the level above do."""
         return self.vectors(n, lambda code, c: [self.begun(code, c, c, above, self.of(totals))])[0]
 
-    def last(self, starts: Var, values: Elements) -> Var:
+    def last(self, starts: g.Var, values: Elements) -> g.Var:
         """The vector of results."""
         r, scan = self.scan.loop, self.scan
-        index = self.code.supply.var("i", INT)
+        index = self.code.supply.var("i", g.INT)
 
-        def element(code: _Code) -> list[Atom]:
+        def element(code: _Code) -> list[g.Atom]:
             p = self.position(code, index)
-            end = p if scan.exclusive else code.op("add", p, integer(1), exact=True)
+            end = p if scan.exclusive else code.op("add", p, g.integer(1), exact=True)
             found = self.begun(code, p, end, starts, values)
             return code.insert(scan.post, {scan.seen.name: found, r.index.name: index, scan.array.name: self.given})
 
         lower, upper = r.lower, r.upper
         if r.step < 0:
-            lower, upper = (self.code.op("add", a, integer(1), exact=True) for a in (r.upper, r.lower))
-        assert isinstance(self.given.type, ArrayType)
-        part = Partition((lower,), (upper,), None, None, (index,), self.code.inside(element))
+            lower, upper = (self.code.op("add", a, g.integer(1), exact=True) for a in (r.upper, r.lower))
+        assert isinstance(self.given.type, g.ArrayType)
+        part = g.Partition((lower,), (upper,), None, None, (index,), self.code.inside(element))
         frame, base = self.given.type.extents, self.given.base
-        complete = (lower, (upper,)) == (integer(0), frame)
-        operator = Genarray(base, (), Const(base, zero(base))) if complete else Modarray(self.given)
-        whole = WithLoop(frame, (part,), (operator,), disjoint=True, complete=complete)
+        complete = (lower, (upper,)) == (g.integer(0), frame)
+        operator = g.Genarray(base, (), g.Const(base, zero(base))) if complete else g.Modarray(self.given)
+        whole = g.WithLoop(frame, (part,), (operator,), disjoint=True, complete=complete)
         return self.code.let("scanned", self.given.type, whole)
 
 
-def levels(function: Function, strict: bool) -> Function:
+def levels(function: g.Function, strict: bool) -> g.Function:
     """A function with its scans over levels; itself if there are none."""
     function = around(scans_as_loops(function))
-    if not any(isinstance(s, Let) and isinstance(s.rhs, For) for s in statements(function.body)):
+    if not any(isinstance(s, g.Let) and isinstance(s.rhs, g.For) for s in g.statements(function.body)):
         return function
     return _Leveller(names_of(function), strict).function(function)

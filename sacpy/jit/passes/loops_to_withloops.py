@@ -22,33 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from sacpy.jit.analysis.combine import Step, inner_loop, steps_of, without
-from sacpy.jit.ir.graph import (
-    ArrayType,
-    Atom,
-    Block,
-    Check,
-    Const,
-    For,
-    Function,
-    Genarray,
-    If,
-    Let,
-    Load,
-    Modarray,
-    Op,
-    Operator,
-    Partition,
-    ScalarType,
-    Stmt,
-    Unit,
-    Update,
-    Var,
-    WithLoop,
-    blocks,
-    extents_of,
-    integer,
-    statements,
-)
+from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import bound, free
 from sacpy.jit.passes.reductions import fold_of
 from sacpy.jit.passes.units import per_function
@@ -63,34 +37,34 @@ class Nest(Record):
     axis of the arrays, the number of the loop that runs over it; `steps`: what becomes of the scalars that they
     carry."""
 
-    loops: tuple[For, ...]
-    before: tuple[Stmt, ...]
+    loops: tuple[g.For, ...]
+    before: tuple[g.Stmt, ...]
     axes: tuple[int, ...]
     steps: tuple[Step, ...] = ()
 
     @property
-    def inner(self) -> For:
+    def inner(self) -> g.For:
         return self.loops[-1]
 
     @property
-    def index(self) -> tuple[Atom, ...]:
+    def index(self) -> tuple[g.Atom, ...]:
         """The element that a round sets."""
         return tuple(self.loops[k].index for k in self.axes)
 
 
-def nest_of(r: For) -> Nest | None:
+def nest_of(r: g.For) -> Nest | None:
     """The nest that a loop is, if each of its rounds sets an element of its own."""
-    loops: list[For] = [r]
-    before: list[Stmt] = []
+    loops: list[g.For] = [r]
+    before: list[g.Stmt] = []
     while True:
         r = loops[-1]
-        if r.step != 1 or not any(isinstance(p.type, ArrayType) for p in r.params):
+        if r.step != 1 or not any(isinstance(p.type, g.ArrayType) for p in r.params):
             return None
         inner = inner_loop(r)
         if inner is None:
             break
         rest = r.body.statements[:-1]
-        if not all(map(_is_cheap, rest)) or any(p.name in free(Block(rest)) for p in r.params):
+        if not all(map(_is_cheap, rest)) or any(p.name in free(g.Block(rest)) for p in r.params):
             return None
         before += rest
         loops.append(inner)
@@ -99,17 +73,17 @@ def nest_of(r: For) -> Nest | None:
     if index is None or set(index) != numbers.keys() or len(index) != len(numbers):
         return None
     made = bound(loops[0].body) | {loop.index.name for loop in loops}
-    if any(isinstance(a, Var) and a.name in made for loop in loops for a in (loop.lower, loop.upper)):
+    if any(isinstance(a, g.Var) and a.name in made for loop in loops for a in (loop.lower, loop.upper)):
         return None
-    arrays = [(p, a) for p, a in zip(r.params, r.body.results) if isinstance(p.type, ArrayType)]
+    arrays = [(p, a) for p, a in zip(r.params, r.body.results) if isinstance(p.type, g.ArrayType)]
     if (
-        len({extents_of(p) for p, _ in arrays}) != 1
-        or len(extents_of(arrays[0][0])) != len(index)
+        len({g.extents_of(p) for p, _ in arrays}) != 1
+        or len(g.extents_of(arrays[0][0])) != len(index)
         or not all(_sets(r.body, p, a, index) for p, a in arrays)
     ):
         return None
     axes = tuple(numbers[i] for i in index)  # type: ignore[index]
-    scalars = [(p, a) for p, a in zip(r.params, r.body.results) if isinstance(p.type, ScalarType)]
+    scalars = [(p, a) for p, a in zip(r.params, r.body.results) if isinstance(p.type, g.ScalarType)]
     steps = steps_of(r.body, *zip(*scalars)) if scalars else []
     if steps is None or (steps and axes != tuple(sorted(axes))):  # a fold is in the order of the index
         return None
@@ -118,16 +92,16 @@ def nest_of(r: For) -> Nest | None:
     return Nest(tuple(loops), tuple(before), axes, tuple(steps))
 
 
-def _is_cheap(s: Stmt) -> bool:
-    return isinstance(s, Check) or isinstance(s.rhs, Op | Load)
+def _is_cheap(s: g.Stmt) -> bool:
+    return isinstance(s, g.Check) or isinstance(s.rhs, g.Op | g.Load)
 
 
-def _first_set(b: Block) -> tuple[Atom, ...] | None:
+def _first_set(b: g.Block) -> tuple[g.Atom, ...] | None:
     """The index of the first update in a block."""
-    return next((s.rhs.index for s in statements(b) if isinstance(s, Let) and isinstance(s.rhs, Update)), None)
+    return next((s.rhs.index for s in g.statements(b) if isinstance(s, g.Let) and isinstance(s.rhs, g.Update)), None)
 
 
-def _sets(b: Block, array: Var, result: Atom, index: tuple[Atom, ...]) -> bool:
+def _sets(b: g.Block, array: g.Var, result: g.Atom, index: tuple[g.Atom, ...]) -> bool:
     """Whether all that a block does with an array is to read and to replace the element at an index, but not in loops,
     and then to give it."""
     from sacpy.jit.analysis.versions import follow
@@ -138,32 +112,33 @@ def _sets(b: Block, array: Var, result: Atom, index: tuple[Atom, ...]) -> bool:
     return [a for a, given in zip(b.results, found.results) if given == array.name] == [result]
 
 
-def _loads(b: Block, array: Var) -> bool:
+def _loads(b: g.Block, array: g.Var) -> bool:
     """Whether a block reads elements of an array, or an inner one gives it as it is."""
     return any(
-        isinstance(s, Let)
+        isinstance(s, g.Let)
         and (
-            (isinstance(s.rhs, Load) and s.rhs.array == array) or any(array in inner.results for inner in blocks(s.rhs))
+            (isinstance(s.rhs, g.Load) and s.rhs.array == array)
+            or any(array in inner.results for inner in g.blocks(s.rhs))
         )
-        for s in statements(b)
+        for s in g.statements(b)
     )
 
 
-def _origin(b: Block, array: Atom) -> str:
+def _origin(b: g.Block, array: g.Atom) -> str:
     """The name of the array outside of a block that one in it is made from, by updates; "" if there is none."""
     made = (
-        {t.name: (s.rhs, k) for s in b.statements if isinstance(s, Let) for k, t in enumerate(s.targets)}
-        if isinstance(array.type, ArrayType)
+        {t.name: (s.rhs, k) for s in b.statements if isinstance(s, g.Let) for k, t in enumerate(s.targets)}
+        if isinstance(array.type, g.ArrayType)
         else {}
     )
-    while isinstance(array, Var):
+    while isinstance(array, g.Var):
         match made.get(array.name):
             case None:
                 return array.name
-            case (Update(array=before), _):
+            case (g.Update(array=before), _):
                 array = before
-            case (If(then=then), k):
-                return _origin(Block((*b.statements, *then.statements)), then.results[k])
+            case (g.If(then=then), k):
+                return _origin(g.Block((*b.statements, *then.statements)), then.results[k])
             case _:
                 break
     return ""
@@ -172,118 +147,122 @@ def _origin(b: Block, array: Atom) -> str:
 class _Converter(Walker):
     """Puts with-loops in the place of such nests."""
 
-    def let(self, s: Let) -> None:
-        nest = nest_of(s.rhs) if isinstance(s.rhs, For) else None
+    def let(self, s: g.Let) -> None:
+        nest = nest_of(s.rhs) if isinstance(s.rhs, g.For) else None
         if nest is None:
             super().let(s)
         else:
-            arrays, scalars = ([t for t in s.targets if isinstance(t.type, kind)] for kind in (ArrayType, ScalarType))
-            super().let(Let((*arrays, *scalars), self.with_loop_of(nest, s.span), s.span))
+            arrays, scalars = (
+                [t for t in s.targets if isinstance(t.type, kind)] for kind in (g.ArrayType, g.ScalarType)
+            )
+            super().let(g.Let((*arrays, *scalars), self.with_loop_of(nest, s.span), s.span))
 
-    def with_loop_of(self, nest: Nest, span: Span) -> WithLoop:
+    def with_loop_of(self, nest: Nest, span: Span) -> g.WithLoop:
         """The with-loop that a nest is, after checks that it stays in the arrays."""
         outer, inner = nest.loops[0], nest.inner
-        arrays = [a for a in outer.initial if isinstance(a, Var) and isinstance(a.type, ArrayType)]
-        frame = extents_of(arrays[0])
+        arrays = [a for a in outer.initial if isinstance(a, g.Var) and isinstance(a.type, g.ArrayType)]
+        frame = g.extents_of(arrays[0])
         lower, upper = (
             tuple(bounds[k] for k in nest.axes)
             for bounds in ([r.lower for r in nest.loops], [r.upper for r in nest.loops])
         )
         for low, high, extent in zip(lower, upper, frame):
-            for op in (Op("le", (integer(0), self.atom(low))), Op("le", (self.atom(high), self.atom(extent)))):
+            for op in (g.Op("le", (g.integer(0), self.atom(low))), g.Op("le", (self.atom(high), self.atom(extent)))):
                 condition = self.emit("fits", op, span)
-                self.check(Check(condition, "the index lies in the array", span), condition)
+                self.check(g.Check(condition, "the index lies in the array", span), condition)
         for loop in nest.loops:
             for p, a in zip(loop.params, outer.initial):
-                if isinstance(p.type, ArrayType):
+                if isinstance(p.type, g.ArrayType):
                     self.alias(p, self.atom(a))
-        given = [a for p, a in zip(inner.params, inner.body.results) if isinstance(p.type, ArrayType)]
+        given = [a for p, a in zip(inner.params, inner.body.results) if isinstance(p.type, g.ArrayType)]
         body = self.values(
-            Block(without(inner.body, nest.steps)),
-            {p.name: None for p in inner.params if isinstance(p.type, ArrayType)},
+            g.Block(without(inner.body, nest.steps)),
+            {p.name: None for p in inner.params if isinstance(p.type, g.ArrayType)},
             given,
             nest.index,
         )
         index = tuple(nest.loops[k].index for k in nest.axes)
-        complete = upper == frame and all(low == integer(0) for low in lower)
+        complete = upper == frame and all(low == g.integer(0) for low in lower)
         read = free(body)
-        operators: tuple[Operator, ...] = tuple(
-            Genarray(a.base, (), Const(a.base, zero(a.base)))
+        operators: tuple[g.Operator, ...] = tuple(
+            g.Genarray(a.base, (), g.Const(a.base, zero(a.base)))
             if complete and (p.name not in read or self.is_made(a))
-            else Modarray(a)
-            for p, a in zip((p for p in inner.params if isinstance(p.type, ArrayType)), arrays)
+            else g.Modarray(a)
+            for p, a in zip((p for p in inner.params if isinstance(p.type, g.ArrayType)), arrays)
         )
         if nest.steps:
             fold, terms = fold_of(
-                nest.steps, tuple(a for a in outer.initial if isinstance(a.type, ScalarType)), self.supply
+                nest.steps, tuple(a for a in outer.initial if isinstance(a.type, g.ScalarType)), self.supply
             )
             operators, body = (
                 (*operators, fold),
-                Block((*body.statements, *terms.statements), (*body.results, *terms.results)),
+                g.Block((*body.statements, *terms.statements), (*body.results, *terms.results)),
             )
-        part = Partition(
-            lower, upper, None, None, index, Block((*nest.before, *body.statements), body.results), span=span
+        part = g.Partition(
+            lower, upper, None, None, index, g.Block((*nest.before, *body.statements), body.results), span=span
         )
-        return WithLoop(frame, (part,), operators, disjoint=True, complete=complete)
+        return g.WithLoop(frame, (part,), operators, disjoint=True, complete=complete)
 
-    def is_made(self, array: Var) -> bool:
+    def is_made(self, array: g.Var) -> bool:
         """Whether a with-loop makes an array, so that its elements may be computed where they are needed; others, which
         loops carry, are better changed in place."""
-        return isinstance(self.definition(self.atom(array)), WithLoop)
+        return isinstance(self.definition(self.atom(array)), g.WithLoop)
 
     def values(
-        self, b: Block, cells: Mapping[str, Atom | None], results: Sequence[Atom], index: tuple[Atom, ...]
-    ) -> Block:
+        self, b: g.Block, cells: Mapping[str, g.Atom | None], results: Sequence[g.Atom], index: tuple[g.Atom, ...]
+    ) -> g.Block:
         """A block's statements without the updates; its results are the elements at an index of arrays that it gives.
         `cells`: that element of arrays outside; None where it is to be read."""
         cells = dict(cells)
-        kept: list[Stmt] = []
+        kept: list[g.Stmt] = []
         for s in b.statements:
-            if isinstance(s, Let) and isinstance(s.rhs, Update) and s.rhs.array.name in cells:
+            if isinstance(s, g.Let) and isinstance(s.rhs, g.Update) and s.rhs.array.name in cells:
                 cells[s.targets[0].name] = s.rhs.value
-            elif isinstance(s, Let) and isinstance(s.rhs, Load) and cells.get(s.rhs.array.name) is not None:
-                kept.append(Let(s.targets, cells[s.rhs.array.name], s.span))  # type: ignore[arg-type]
-            elif isinstance(s, Let) and isinstance(s.rhs, If):
+            elif isinstance(s, g.Let) and isinstance(s.rhs, g.Load) and cells.get(s.rhs.array.name) is not None:
+                kept.append(g.Let(s.targets, cells[s.rhs.array.name], s.span))  # type: ignore[arg-type]
+            elif isinstance(s, g.Let) and isinstance(s.rhs, g.If):
                 kept.append(self.chosen(s, s.rhs, cells, index))
             else:
                 kept.append(s)
         values = tuple(self.element(a, cells, index, kept) for a in results)
-        return Block(tuple(kept), values)
+        return g.Block(tuple(kept), values)
 
-    def chosen(self, s: Let, r: If, cells: dict[str, Atom | None], index: tuple[Atom, ...]) -> Let:
+    def chosen(self, s: g.Let, r: g.If, cells: dict[str, g.Atom | None], index: tuple[g.Atom, ...]) -> g.Let:
         """A conditional that gives elements in the place of arrays."""
         ours = [k for k, a in enumerate(r.then.results) if _origin(r.then, a) in cells]
         others = [k for k in range(len(s.targets)) if k not in ours]
-        made = [self.supply.var("cell", ScalarType(s.targets[k].base)) for k in ours]
+        made = [self.supply.var("cell", g.ScalarType(s.targets[k].base)) for k in ours]
         branches = []
         for b in (r.then, r.otherwise):
             inner = self.values(b, cells, [b.results[k] for k in ours], index)
-            branches.append(Block(inner.statements, (*(b.results[k] for k in others), *inner.results)))
+            branches.append(g.Block(inner.statements, (*(b.results[k] for k in others), *inner.results)))
         cells.update((s.targets[k].name, cell) for k, cell in zip(ours, made))
-        return Let((*(s.targets[k] for k in others), *made), If(r.condition, *branches), s.span)
+        return g.Let((*(s.targets[k] for k in others), *made), g.If(r.condition, *branches), s.span)
 
-    def element(self, array: Atom, cells: Mapping[str, Atom | None], index: tuple[Atom, ...], kept: list[Stmt]) -> Atom:
+    def element(
+        self, array: g.Atom, cells: Mapping[str, g.Atom | None], index: tuple[g.Atom, ...], kept: list[g.Stmt]
+    ) -> g.Atom:
         """The element of an array that a block gives."""
-        assert isinstance(array, Var)
+        assert isinstance(array, g.Var)
         value = cells[array.name]
         if value is not None:
             return value
-        target = self.supply.var("old", ScalarType(array.base))
-        kept.append(Let((target,), Load(array, index)))
+        target = self.supply.var("old", g.ScalarType(array.base))
+        kept.append(g.Let((target,), g.Load(array, index)))
         return target
 
 
-def loops_to_withloops(function: Function) -> Function:
+def loops_to_withloops(function: g.Function) -> g.Function:
     """A function with such nests as with-loops; itself if it has none."""
     if not any(nest_of(r) is not None for r in _loops(function)):
         return function
     return _Converter(function).function(function)
 
 
-def _loops(function: Function) -> Iterator[For]:
-    return (s.rhs for s in statements(function.body) if isinstance(s, Let) and isinstance(s.rhs, For))
+def _loops(function: g.Function) -> Iterator[g.For]:
+    return (s.rhs for s in g.statements(function.body) if isinstance(s, g.Let) and isinstance(s.rhs, g.For))
 
 
-def run(unit: Unit) -> Unit:
+def run(unit: g.Unit) -> g.Unit:
     """A unit with such nests as with-loops."""
     return per_function(unit, loops_to_withloops)

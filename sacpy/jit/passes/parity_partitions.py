@@ -27,29 +27,7 @@ from itertools import product
 
 from sacpy.jit.analysis.costs import size
 from sacpy.jit.analysis.facts import Sum
-from sacpy.jit.ir.graph import (
-    Atom,
-    Block,
-    Check,
-    Const,
-    For,
-    Function,
-    Genarray,
-    If,
-    Let,
-    Load,
-    Modarray,
-    Op,
-    Partition,
-    Rhs,
-    Stmt,
-    Unit,
-    Var,
-    WithLoop,
-    extents_of,
-    integer,
-    statements,
-)
+from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import bound, copied
 from sacpy.jit.passes.ranges import Ranges
 from sacpy.jit.passes.simplify import Simplifier, whole
@@ -74,43 +52,43 @@ class _ParityCutter:
 
     changed = False
 
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: g.Function) -> None:
         self.known = Ranges(Simplifier(function))
         self.walk = self.known.walk
         self.walk.take_over(with_loop=self.with_loop, rhs=self.rhs)
 
     # ---- with-loops
 
-    def with_loop(self, w: WithLoop) -> WithLoop:
+    def with_loop(self, w: g.WithLoop) -> g.WithLoop:
         w = self.known.with_loop(w)
         if w.frame is None or len(w.operators) != 1:
             return w
         (operator,), parts = w.operators, w.partitions
-        copy: tuple[Partition, ...] = ()
-        kept: Var | None = None
-        if isinstance(operator, Modarray):
+        copy: tuple[g.Partition, ...] = ()
+        kept: g.Var | None = None
+        if isinstance(operator, g.Modarray):
             kept = operator.array
-        elif isinstance(operator, Genarray) and not operator.cell and parts:
+        elif isinstance(operator, g.Genarray) and not operator.cell and parts:
             sources = [self.copied(p) for p in parts]
             if whole(parts[-1], w.frame):
                 kept, parts, copy = sources[-1], parts[:-1], parts[-1:]
             elif w.disjoint and w.complete:
                 kept = max((source for source in sources if source is not None), key=sources.count, default=None)
                 parts = tuple(p for p, source in zip(parts, sources) if source is None or source != kept)
-        if kept is None or extents_of(kept) != w.frame or not (w.disjoint or len(parts) == 1):
+        if kept is None or g.extents_of(kept) != w.frame or not (w.disjoint or len(parts) == 1):
             return w
         found = [piece for p in parts for piece in self.coloured(p, kept, w.frame)]
         if len(found) == len(parts) and all(a is b for a, b in zip(found, parts)):
             return w
         self.changed = True
-        if isinstance(operator, Genarray) and not copy:
-            return replace(w, operators=(Modarray(kept),), partitions=tuple(found), complete=False)
+        if isinstance(operator, g.Genarray) and not copy:
+            return replace(w, operators=(g.Modarray(kept),), partitions=tuple(found), complete=False)
         return replace(w, partitions=(*found, *copy), complete=w.complete and bool(copy))
 
-    def copied(self, p: Partition) -> Var | None:
+    def copied(self, p: g.Partition) -> g.Var | None:
         """The array whose cells a partition copies, each to its place."""
         load = self.walk.definition(p.body.results[0])
-        if not isinstance(load, Load) or len(load.index) != p.rank or not _is_plain(p.body.statements):
+        if not isinstance(load, g.Load) or len(load.index) != p.rank or not _is_plain(p.body.statements):
             return None
         own = all(
             at == i or (at == lower and self.known.at_most(self.known.form(upper), self.known.form(lower).offset(1)))
@@ -118,16 +96,16 @@ class _ParityCutter:
         )
         return self.walk.var(load.array) if own else None
 
-    def low(self, lower: Atom, extent: Atom) -> int | None:
+    def low(self, lower: g.Atom, extent: g.Atom) -> int | None:
         """A bound of a partition as a number; one that the frame cuts off may lie behind it."""
-        if isinstance(lower, Const):
+        if isinstance(lower, g.Const):
             return int(lower.value)
         cut = self.walk.definition(lower)
-        if isinstance(cut, Op) and cut.code == "min" and extent in cut.args:
-            return next((int(a.value) for a in cut.args if isinstance(a, Const)), None)
+        if isinstance(cut, g.Op) and cut.code == "min" and extent in cut.args:
+            return next((int(a.value) for a in cut.args if isinstance(a, g.Const)), None)
         return None
 
-    def coloured(self, p: Partition, kept: Var, frame: tuple[Atom, ...]) -> list[Partition]:
+    def coloured(self, p: g.Partition, kept: g.Var, frame: tuple[g.Atom, ...]) -> list[g.Partition]:
         """The pieces of a partition with the cells that change; itself if that is not known."""
         found = None if p.step is not None else self.chosen(p.body, lambda arm: self.keeps(arm, p, kept))
         if found is None:
@@ -164,28 +142,28 @@ class _ParityCutter:
             pieces.append(
                 replace(
                     p,
-                    lower=tuple(map(integer, at)),
-                    step=(integer(2),) * p.rank,
-                    width=(integer(1),) * p.rank,
+                    lower=tuple(map(g.integer, at)),
+                    step=(g.integer(2),) * p.rank,
+                    width=(g.integer(1),) * p.rank,
                     index=index,
                     body=piece,
                 )
             )
         return pieces
 
-    def keeps(self, arm: Block, p: Partition, kept: Var) -> bool:
+    def keeps(self, arm: g.Block, p: g.Partition, kept: g.Var) -> bool:
         """Whether code gives what a cell was before, and does nothing else."""
         (value,) = arm.results
         load = self.walk.definition(value)
-        return isinstance(load, Load) and load.array == kept and load.index == p.index and _is_plain(arm.statements)
+        return isinstance(load, g.Load) and load.array == kept and load.index == p.index and _is_plain(arm.statements)
 
     # ---- loops
 
-    def rhs(self, r: Rhs) -> Rhs:
+    def rhs(self, r: g.Rhs) -> g.Rhs:
         new = self.known.rhs(r)
-        return self.stepping(new) if isinstance(new, For) and new.step == 1 else new
+        return self.stepping(new) if isinstance(new, g.For) and new.step == 1 else new
 
-    def stepping(self, r: For) -> For:
+    def stepping(self, r: g.For) -> g.For:
         """A loop with only the rounds that do something; itself if that is not known."""
         found = self.chosen(r.body, lambda arm: arm.results == r.params and _is_plain(arm.statements))
         if found is None:
@@ -204,28 +182,28 @@ class _ParityCutter:
             return r
         rest = s.plus(Sum(0, {r.index.name: 1}), -s.terms[r.index.name]).plus(self.known.form(r.lower), 1)
         # a sum that wraps is even if it would be
-        away = self.walk.emit("away", Op("aplmod", (self.known.atom_of(rest.offset(parity.rest)), integer(2))))
-        first = self.walk.emit("first", Op("add", (r.lower, away)))
-        some = self.walk.emit("some", Op("lt", (r.lower, r.upper)))
+        away = self.walk.emit("away", g.Op("aplmod", (self.known.atom_of(rest.offset(parity.rest)), g.integer(2))))
+        first = self.walk.emit("first", g.Op("add", (r.lower, away)))
+        some = self.walk.emit("some", g.Op("lt", (r.lower, r.upper)))
         self.changed = True
-        return replace(r, lower=self.walk.emit("first", Op("select", (some, first, r.lower))), step=2, body=body)
+        return replace(r, lower=self.walk.emit("first", g.Op("select", (some, first, r.lower))), step=2, body=body)
 
     # ---- conditions
 
-    def chosen(self, b: Block, keeps: Callable[[Block], bool]) -> tuple[_Parity, Block] | None:
+    def chosen(self, b: g.Block, keeps: Callable[[g.Block], bool]) -> tuple[_Parity, g.Block] | None:
         """The parity of the indices for which a block does more than to keep what there is, and what it does there. The
         other code of the block is only there for that."""
-        at = next((k for k, s in enumerate(b.statements) if isinstance(s, Let) and s.targets == b.results), None)
+        at = next((k for k, s in enumerate(b.statements) if isinstance(s, g.Let) and s.targets == b.results), None)
         if at is None:
             return None
         choice = b.statements[at]
-        assert isinstance(choice, Let)
+        assert isinstance(choice, g.Let)
         others = (*b.statements[:at], *b.statements[at + 1 :])
-        if isinstance(choice.rhs, If):
+        if isinstance(choice.rhs, g.If):
             condition, arms = choice.rhs.condition, (choice.rhs.then, choice.rhs.otherwise)
-        elif isinstance(choice.rhs, Op) and choice.rhs.code == "select":
+        elif isinstance(choice.rhs, g.Op) and choice.rhs.code == "select":
             condition, *values = choice.rhs.args
-            arms = tuple(Block((), (a,)) for a in values)  # type: ignore[assignment]
+            arms = tuple(g.Block((), (a,)) for a in values)  # type: ignore[assignment]
         else:
             return None
         parity = self.parity(condition)
@@ -235,13 +213,13 @@ class _ParityCutter:
             if keeps(other):
                 if not holds:
                     parity = replace(parity, rest=1 - parity.rest)
-                return parity, Block((*others, *arm.statements), arm.results)
+                return parity, g.Block((*others, *arm.statements), arm.results)
         return None
 
-    def parity(self, condition: Atom) -> _Parity | None:
+    def parity(self, condition: g.Atom) -> _Parity | None:
         """What a condition compares."""
         rhs = self.walk.definition(condition)
-        if not isinstance(rhs, Op):
+        if not isinstance(rhs, g.Op):
             return None
         if rhs.code == "not":
             found = self.parity(rhs.args[0])
@@ -249,29 +227,32 @@ class _ParityCutter:
         if rhs.code not in ("eq", "neq") or rhs.args[0].base != "int":
             return None
         a, b = rhs.args
-        remainder, rest = (self.walk.definition(a), b) if isinstance(b, Const) else (self.walk.definition(b), a)
+        remainder, rest = (self.walk.definition(a), b) if isinstance(b, g.Const) else (self.walk.definition(b), a)
         if (
-            not isinstance(rest, Const)
+            not isinstance(rest, g.Const)
             or rest.value not in (0, 1)
-            or not isinstance(remainder, Op)
+            or not isinstance(remainder, g.Op)
             or remainder.code not in ("mod", "aplmod")
-            or remainder.args[1] != integer(2)
+            or remainder.args[1] != g.integer(2)
         ):
             return None
         wanted = int(rest.value) if rhs.code == "eq" else 1 - int(rest.value)
         return _Parity(self.known.form(remainder.args[0]), wanted, remainder.code == "mod" and rest.value == 1)
 
 
-def _is_plain(many: tuple[Stmt, ...]) -> bool:
+def _is_plain(many: tuple[g.Stmt, ...]) -> bool:
     """Whether code only computes, and loads: what it does not do nobody misses."""
-    return not any(isinstance(s, Check) or not isinstance(s.rhs, Op | Load) for s in many)
+    return not any(isinstance(s, g.Check) or not isinstance(s.rhs, g.Op | g.Load) for s in many)
 
 
-def parity_partitions(function: Function) -> Function:
+def parity_partitions(function: g.Function) -> g.Function:
     """A function that computes of cells of one parity only what changes; itself if it has none."""
     if not any(
-        isinstance(s, Let) and isinstance(s.rhs, Op) and s.rhs.code in ("mod", "aplmod") and s.rhs.args[1] == integer(2)
-        for s in statements(function.body)
+        isinstance(s, g.Let)
+        and isinstance(s.rhs, g.Op)
+        and s.rhs.code in ("mod", "aplmod")
+        and s.rhs.args[1] == g.integer(2)
+        for s in g.statements(function.body)
     ):
         return function
     cutter = _ParityCutter(function)
@@ -279,6 +260,6 @@ def parity_partitions(function: Function) -> Function:
     return new if cutter.changed else function
 
 
-def run(unit: Unit) -> Unit:
+def run(unit: g.Unit) -> g.Unit:
     """A unit that computes of cells of one parity only what changes."""
     return per_loops(unit, parity_partitions)

@@ -17,21 +17,7 @@ from __future__ import annotations
 
 from sacpy.jit.analysis.costs import size
 from sacpy.jit.analysis.facts import Sum
-from sacpy.jit.ir.graph import (
-    Atom,
-    For,
-    Function,
-    Let,
-    Load,
-    Op,
-    Rhs,
-    Unit,
-    Update,
-    Var,
-    extents_of,
-    integer,
-    statements,
-)
+from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import bound, copied
 from sacpy.jit.passes.cuts import NARROW, tests
 from sacpy.jit.passes.ranges import Ranges
@@ -43,7 +29,7 @@ from sacpy.nodes import replace
 
 
 class _Peeler:
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: g.Function) -> None:
         from sacpy.jit.passes.borders import Borders  # few functions have such loops
 
         self.known = Ranges(Simplifier(function))
@@ -52,11 +38,11 @@ class _Peeler:
         self.borders = Borders(self.known, wraps=True)
         self.changed = False
 
-    def rhs(self, r: Rhs) -> Rhs:
+    def rhs(self, r: g.Rhs) -> g.Rhs:
         new = self.known.rhs(r)
-        return self.peeled(new) if isinstance(new, For) and _is_sweep(new) else new
+        return self.peeled(new) if isinstance(new, g.For) and _is_sweep(new) else new
 
-    def peeled(self, r: For) -> For:
+    def peeled(self, r: g.For) -> g.For:
         """The last of the loops that one becomes, one after the other, so that indices do not wrap in the second;
         itself if there is nothing to gain."""
         lower, upper = self.known.form(r.lower), self.known.form(r.upper)
@@ -74,27 +60,27 @@ class _Peeler:
         begin, end = r.lower, r.upper
         if low:
             begin = self.walk.emit(
-                "cut", Op("min", (self.known.atom_of(lower.offset(-(-low // r.step) * r.step)), r.upper))
+                "cut", g.Op("min", (self.known.atom_of(lower.offset(-(-low // r.step) * r.step)), r.upper))
             )
             r = self.ahead(r, begin)
         if high:
-            end = self.walk.emit("cut", Op("max", (self.known.atom_of(upper.offset(-high)), begin)))
+            end = self.walk.emit("cut", g.Op("max", (self.known.atom_of(upper.offset(-high)), begin)))
             r = self.ahead(r, end)
             if r.step > 1:
                 away = self.walk.emit(
-                    "away", Op("aplmod", (self.walk.emit("away", Op("sub", (begin, end))), integer(r.step)))
+                    "away", g.Op("aplmod", (self.walk.emit("away", g.Op("sub", (begin, end))), g.integer(r.step)))
                 )
-                r = replace(r, lower=self.walk.emit("cut", Op("add", (end, away))))
+                r = replace(r, lower=self.walk.emit("cut", g.Op("add", (end, away))))
         return r
 
-    def ends(self, r: For, lower: Sum, upper: Sum) -> tuple[int, int]:
+    def ends(self, r: g.For, lower: Sum, upper: Sum) -> tuple[int, int]:
         """How many indices at the lower and at the upper end of a loop have to be apart, that selections of indices are
         decided for the others."""
         low = high = 0
         inside = bound(r.body)
 
         for test in tests(r.body):
-            if isinstance(test.what, Op) or test.strong or not test.anywhere:
+            if isinstance(test.what, g.Op) or test.strong or not test.anywhere:
                 continue
             for f, _ in self.borders.comparisons(test.what):
                 c = f.terms.get(r.index.name, 0)
@@ -112,7 +98,7 @@ class _Peeler:
                     high = max(high, above)
         return low, high
 
-    def ahead(self, r: For, end: Atom) -> For:
+    def ahead(self, r: g.For, end: g.Atom) -> g.For:
         """Writes a loop up to an index; gives what is left of it."""
         index = self.walk.supply.var(r.index.name, r.index.type)
         params = tuple(self.walk.supply.var(p.name, p.type) for p in r.params)
@@ -124,20 +110,20 @@ class _Peeler:
         return replace(r, lower=end, initial=results)
 
 
-def _is_sweep(r: For) -> bool:
+def _is_sweep(r: g.For) -> bool:
     """Whether a loop changes arrays element by element, and reads them elsewhere too, so that it can only be run in
     order; others become with-loops, or are left to the passes that look for such."""
     names = {p.name for p in r.params}
     if (
         not 1 <= r.step <= NARROW
         or r.few
-        or any(isinstance(e, Var) and e.name in names for p in r.params for e in extents_of(p))
+        or any(isinstance(e, g.Var) and e.name in names for p in r.params for e in g.extents_of(p))
     ):
         return False
-    lets = [s for s in r.body.statements if isinstance(s, Let) and isinstance(s.rhs, Op | Load | Update)]
-    changed = {s.rhs.array.name: s.rhs.index for s in lets if isinstance(s.rhs, Update)}
+    lets = [s for s in r.body.statements if isinstance(s, g.Let) and isinstance(s.rhs, g.Op | g.Load | g.Update)]
+    changed = {s.rhs.array.name: s.rhs.index for s in lets if isinstance(s.rhs, g.Update)}
     read = any(
-        isinstance(s.rhs, Load)
+        isinstance(s.rhs, g.Load)
         and s.rhs.array.name in names
         and changed.get(s.rhs.array.name, s.rhs.index) != s.rhs.index
         for s in lets
@@ -145,15 +131,17 @@ def _is_sweep(r: For) -> bool:
     return len(lets) == len(r.body.statements) and read
 
 
-def peel(function: Function) -> Function:
+def peel(function: g.Function) -> g.Function:
     """A function with the ends of its loops peeled off; itself if there is nothing to gain."""
-    if not any(isinstance(s, Let) and isinstance(s.rhs, For) and _is_sweep(s.rhs) for s in statements(function.body)):
+    if not any(
+        isinstance(s, g.Let) and isinstance(s.rhs, g.For) and _is_sweep(s.rhs) for s in g.statements(function.body)
+    ):
         return function
     peeler = _Peeler(function)
     new = peeler.walk.function(function)
     return new if peeler.changed else function
 
 
-def run(unit: Unit) -> Unit:
+def run(unit: g.Unit) -> g.Unit:
     """A unit with the ends of its loops peeled off."""
     return per_function(unit, peel)

@@ -17,20 +17,7 @@ from __future__ import annotations
 from collections import Counter
 
 from sacpy.jit.analysis.ints import Ints
-from sacpy.jit.ir.graph import (
-    Block,
-    Const,
-    For,
-    Function,
-    Genarray,
-    Let,
-    Modarray,
-    Unit,
-    Var,
-    WithLoop,
-    extents_of,
-    statements,
-)
+from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import uses
 from sacpy.jit.passes.units import per_function
 from sacpy.jit.passes.walker import Walker
@@ -41,26 +28,26 @@ from sacpy.nodes import replace
 class _Owner(Walker):
     """`used`: how often the function uses each variable."""
 
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: g.Function) -> None:
         super().__init__(function)
         self.used = uses(function.body)
         self.ints = Ints(function)
 
-    def let(self, s: Let) -> None:
-        if isinstance(s.rhs, For):
+    def let(self, s: g.Let) -> None:
+        if isinstance(s.rhs, g.For):
             from sacpy.jit.analysis.depends import independent
 
             found = _private(s.targets, s.rhs, self.used)
             if found is not None and not independent(s.rhs, self.ints) and independent(found[1], self.ints):
-                s = Let(*found, s.span)
+                s = g.Let(*found, s.span)
         super().let(s)
 
 
-def _private(targets: tuple[Var, ...], r: For, used: Counter[str]) -> tuple[tuple[Var, ...], For] | None:
+def _private(targets: tuple[g.Var, ...], r: g.For, used: Counter[str]) -> tuple[tuple[g.Var, ...], g.For] | None:
     """A loop in which arrays that every round fills are its own, with its targets; None where it has no such arrays."""
     body, kept = r.body, []
     for k, p in enumerate(r.params):
-        own = None if used[targets[k].name] or any(other in extents_of(p) for other in r.params) else _owning(body, p)
+        own = None if used[targets[k].name] or any(other in g.extents_of(p) for other in r.params) else _owning(body, p)
         if own is None:
             kept.append(k)
         else:
@@ -73,7 +60,7 @@ def _private(targets: tuple[Var, ...], r: For, used: Counter[str]) -> tuple[tupl
     )
 
 
-def _owning(b: Block, array: Var) -> Block | None:
+def _owning(b: g.Block, array: g.Var) -> g.Block | None:
     """A block that makes the array that it got, because the first thing that it did was to fill it; None if that is not
     so."""
     from sacpy.jit.analysis.depends import filled_before_read
@@ -81,32 +68,32 @@ def _owning(b: Block, array: Var) -> Block | None:
     if not filled_before_read(b, array):
         return None
     for at, s in enumerate(b.statements):
-        if isinstance(s, Let) and isinstance(s.rhs, WithLoop) and Modarray(array) in s.rhs.operators:
+        if isinstance(s, g.Let) and isinstance(s.rhs, g.WithLoop) and g.Modarray(array) in s.rhs.operators:
             new = _new(array, len(s.rhs.frame or ()))
-            anew = replace(s.rhs, operators=tuple(new if o == Modarray(array) else o for o in s.rhs.operators))
+            anew = replace(s.rhs, operators=tuple(new if o == g.Modarray(array) else o for o in s.rhs.operators))
             return replace(b, statements=(*b.statements[:at], replace(s, rhs=anew), *b.statements[at + 1 :]))
-    extents = extents_of(array)
-    made = Let((array,), WithLoop(extents, (), (_new(array, len(extents)),), disjoint=True))
+    extents = g.extents_of(array)
+    made = g.Let((array,), g.WithLoop(extents, (), (_new(array, len(extents)),), disjoint=True))
     return replace(b, statements=(made, *b.statements))
 
 
-def _new(array: Var, frame: int) -> Genarray:
+def _new(array: g.Var, frame: int) -> g.Genarray:
     """What makes a new array of a variable's type, for a frame of so many axes."""
-    return Genarray(array.base, extents_of(array)[frame:], Const(array.base, zero(array.base)))
+    return g.Genarray(array.base, g.extents_of(array)[frame:], g.Const(array.base, zero(array.base)))
 
 
-def private(function: Function) -> Function:
+def private(function: g.Function) -> g.Function:
     """A function whose loops do not carry scratch arrays where that keeps their rounds from running in any order;
     itself if it has no such loops."""
     used = uses(function.body)
     if not any(
-        isinstance(s, Let) and isinstance(s.rhs, For) and _private(s.targets, s.rhs, used) is not None
-        for s in statements(function.body)
+        isinstance(s, g.Let) and isinstance(s.rhs, g.For) and _private(s.targets, s.rhs, used) is not None
+        for s in g.statements(function.body)
     ):
         return function
     return _Owner(function).function(function)
 
 
-def run(unit: Unit) -> Unit:
+def run(unit: g.Unit) -> g.Unit:
     """A unit whose loops do not carry scratch arrays where that keeps their rounds from running in any order."""
     return per_function(unit, private)

@@ -18,27 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sacpy.jit.analysis.facts import HIGHEST, LOWEST, Sum
-from sacpy.jit.ir.graph import (
-    FALSE,
-    LARGEST_EXTENT,
-    TRUE,
-    WIDEST_EXTENT,
-    ArrayType,
-    Atom,
-    Block,
-    For,
-    Function,
-    Load,
-    Loop,
-    Modarray,
-    Op,
-    Partition,
-    Rhs,
-    Unit,
-    Var,
-    WithLoop,
-    integer,
-)
+from sacpy.jit.ir import graph as g
 from sacpy.jit.passes.learning import Learned
 from sacpy.jit.passes.simplify import Simplifier
 from sacpy.jit.passes.summing import ZERO
@@ -75,17 +55,17 @@ class Ranges(Learned):
 
     # ---- facts from code
 
-    def bind(self, v: Var) -> Var:
+    def bind(self, v: g.Var) -> g.Var:
         new = Simplifier.bind(self.walk, v)
-        if isinstance(new.type, ArrayType):
+        if isinstance(new.type, g.ArrayType):
             for e in new.type.extents:
-                if isinstance(e, Var):
+                if isinstance(e, g.Var):
                     self.extents.add(e.name)
                     self.learn(self.form(e))
-                    self.learn(Sum(WIDEST_EXTENT if self.walk.source.wide else LARGEST_EXTENT) - self.form(e))
+                    self.learn(Sum(g.WIDEST_EXTENT if self.walk.source.wide else g.LARGEST_EXTENT) - self.form(e))
         return new
 
-    def _between(self, i: Var, lower: Atom, upper: Atom) -> None:
+    def _between(self, i: g.Var, lower: g.Atom, upper: g.Atom) -> None:
         """Notes that lower <= i < upper: so there is something between them."""
         self.learn_order(lower, upper, 1)
         at = self.form(i)
@@ -104,25 +84,25 @@ class Ranges(Learned):
                     self.walk.assume(cases[1 - k] if cases else case, True)
                     break
 
-    def fails(self, condition: Atom) -> bool:
+    def fails(self, condition: g.Atom) -> bool:
         """Whether a condition certainly does not hold."""
         condition = self.walk.atom(condition)
         rhs = self.walk.definition(condition)
-        if not isinstance(rhs, Op):
-            return condition == FALSE
+        if not isinstance(rhs, g.Op):
+            return condition == g.FALSE
         if rhs.code == "or":
             return all(map(self.fails, rhs.args))
         sides = self.compared(rhs)
-        return sides is not None and self._decided(rhs.code, *sides) == FALSE
+        return sides is not None and self._decided(rhs.code, *sides) == g.FALSE
 
-    def _from(self, at: Sum, lower: Atom) -> None:
+    def _from(self, at: Sum, lower: g.Atom) -> None:
         """Notes what follows for an index from its lower bound."""
         low = self.walk.definition(lower)
-        if isinstance(low, Op) and low.code == "max":
+        if isinstance(low, g.Op) and low.code == "max":
             for a in low.args:
                 self._from(at, a)
         # (c ? y : x) <= i < y: so not c
-        elif isinstance(low, Op) and low.code == "select" and self.at_most(at.offset(1), self.form(low.args[1])):
+        elif isinstance(low, g.Op) and low.code == "select" and self.at_most(at.offset(1), self.form(low.args[1])):
             self.walk.assume(low.args[0], False)
             self.learn(self.form(low.args[2]) - self.form(lower))
             self.learn(self.form(lower) - self.form(low.args[2]))
@@ -135,26 +115,28 @@ class Ranges(Learned):
                     if x.variable in self.variables:
                         self._from(at, self.variables[x.variable])
 
-    def _extreme(self, bound: Atom) -> tuple[str, Sum, Sum] | None:
+    def _extreme(self, bound: g.Atom) -> tuple[str, Sum, Sum] | None:
         """Of which sums a bound is the least or the greatest, if it is; they may have been compared in 64 bits."""
         op = self.walk.definition(bound)
-        if isinstance(op, Op) and op.code == "toi" and op.args[0].base == "long":
+        if isinstance(op, g.Op) and op.code == "toi" and op.args[0].base == "long":
             op = self.walk.definition(op.args[0])
-        if not isinstance(op, Op) or op.code not in ("min", "max"):
+        if not isinstance(op, g.Op) or op.code not in ("min", "max"):
             return None
         x, y = (self.form(a) if a.base == "int" else self.long_form(a) for a in op.args)
         return None if x is None or y is None else (op.code, x, y)
 
     # ---- loops
 
-    def rhs(self, r: Rhs) -> Rhs:
-        if r.__class__ is Op:  # most are
+    def rhs(self, r: g.Rhs) -> g.Rhs:
+        if r.__class__ is g.Op:  # most are
             return Simplifier.rhs(self.walk, r)
-        if isinstance(r, Load):
+        if isinstance(r, g.Load):
             array = self.walk.var(r.array)
             own = self.own.get(array.name, ())
-            return Load(array, tuple(a if isinstance(a, Var) and a.name in own else self.walk.atom(a) for a in r.index))
-        if isinstance(r, For):
+            return g.Load(
+                array, tuple(a if isinstance(a, g.Var) and a.name in own else self.walk.atom(a) for a in r.index)
+            )
+        if isinstance(r, g.For):
             lower, upper, initial = self.walk.atom(r.lower), self.walk.atom(r.upper), self.walk.atoms(r.initial)
             counter, params = self.walk.bind(r.index), self.walk.binds(r.params)
 
@@ -166,14 +148,14 @@ class Ranges(Learned):
                     self.learn_order(upper, counter, 1)
                     self.learn_order(upper, lower, 1)
 
-            return For(counter, lower, upper, r.step, params, initial, self.walk.inside(r.body, before))
-        if isinstance(r, Loop) and not r.body_first:
+            return g.For(counter, lower, upper, r.step, params, initial, self.walk.inside(r.body, before))
+        if isinstance(r, g.Loop) and not r.body_first:
             initial = self.walk.atoms(r.initial)
             params = self.walk.binds(r.params)
             return self.walk.scoped(lambda: self._loop(r, params, initial))  # type: ignore[no-any-return]
         return Simplifier.rhs(self.walk, r)
 
-    def _loop(self, r: Loop, params: tuple[Var, ...], initial: tuple[Atom, ...]) -> Loop:
+    def _loop(self, r: g.Loop, params: tuple[g.Var, ...], initial: tuple[g.Atom, ...]) -> g.Loop:
         """In the body, the condition holds for the carried variables, and its checks have passed. Only facts about
         numbers are kept: the variables that it sets are not in scope there."""
         walk = self.walk
@@ -181,23 +163,23 @@ class Ranges(Learned):
         outer, walk.out = walk.out, []
         for s in r.condition.statements:
             walk.step(s)
-        condition = Block(tuple(walk.out), walk.atoms(r.condition.results))
+        condition = g.Block(tuple(walk.out), walk.atoms(r.condition.results))
         walk.out = outer
         walk.assume(condition.results[0], True)
         walk.env, walk.available = kept
-        return Loop(params, initial, condition, walk.inside(r.body, None), r.body_first)
+        return g.Loop(params, initial, condition, walk.inside(r.body, None), r.body_first)
 
-    def with_loop(self, w: WithLoop) -> WithLoop:
+    def with_loop(self, w: g.WithLoop) -> g.WithLoop:
         frame = None if w.frame is None else self.walk.atoms(w.frame)
         operators = tuple(map(self.walk.operator, w.operators))
-        replaced = tuple(o.array.name for o in operators if isinstance(o, Modarray))
+        replaced = tuple(o.array.name for o in operators if isinstance(o, g.Modarray))
         partitions = []
         for p in w.partitions:
             self.replaced = replaced
             partitions.append(self.part(p, frame))
         return replace(w, frame=frame, partitions=tuple(partitions), operators=operators)
 
-    def within(self, p: Partition, frame: tuple[Atom, ...] | None) -> Partition:
+    def within(self, p: g.Partition, frame: tuple[g.Atom, ...] | None) -> g.Partition:
         """A partition of an index space in a frame."""
         lower, upper = self.walk.atoms(p.lower), self.walk.atoms(p.upper)
         if frame is not None:
@@ -210,7 +192,7 @@ class Ranges(Learned):
                 self.walk.note(self.own, name, {i.name for i in index})
             for k, i in enumerate(index):
                 if frame is not None:
-                    self.learn_order(integer(0), lower[k])
+                    self.learn_order(g.integer(0), lower[k])
                     self.learn_order(upper[k], frame[k])
                     self.learn(self.form(frame[k]).offset(-1))
                 self._between(i, lower[k], upper[k])
@@ -219,22 +201,22 @@ class Ranges(Learned):
 
         return replace(p, lower=lower, upper=upper, step=step, width=width, index=index, body=self.body(p, before))
 
-    def one(self, a: Atom) -> Atom:
+    def one(self, a: g.Atom) -> g.Atom:
         """1, if an atom is certainly that: a width is at most the step, which has been checked to be at least 1."""
         s = self.form(a)
-        return integer(1) if s.terms and self.at_most(s, Sum(1)) and self.at_most(Sum(1), s) else a
+        return g.integer(1) if s.terms and self.at_most(s, Sum(1)) and self.at_most(Sum(1), s) else a
 
-    def body(self, p: Partition, before: Callable[[], None]) -> Block:
+    def body(self, p: g.Partition, before: Callable[[], None]) -> g.Block:
         """The body of a partition."""
         return self.walk.inside(p.body, before)
 
-    def runs_never(self, lower: Atom, upper: Atom, step: int = 1) -> bool:
+    def runs_never(self, lower: g.Atom, upper: g.Atom, step: int = 1) -> bool:
         if Simplifier.runs_never(self.walk, lower, upper, step):
             return True
         low, high = (lower, upper) if step > 0 else (upper, lower)
         return self.at_most(self.form(high), self.form(low))
 
-    def differ(self, a: Atom, b: Atom) -> bool:
+    def differ(self, a: g.Atom, b: g.Atom) -> bool:
         if Simplifier.differ(self.walk, a, b):
             return True
         d = self.form(a) - self.form(b)
@@ -242,7 +224,7 @@ class Ranges(Learned):
 
     # ---- operations
 
-    def simpler(self, op: Op) -> Atom | Op | None:
+    def simpler(self, op: g.Op) -> g.Atom | g.Op | None:
         found = Simplifier.simpler(self.walk, op)
         if found is not None:
             return found
@@ -265,20 +247,20 @@ class Ranges(Learned):
                 return self._remainder(op)
         return None
 
-    def _decided(self, code: str, a: Sum, b: Sum) -> Atom | None:
+    def _decided(self, code: str, a: Sum, b: Sum) -> g.Atom | None:
         d = b - a
         holds = self.facts.holds
         if code in ("eq", "neq"):
             if not d.terms and d.constant == 0:
-                return TRUE if code == "eq" else FALSE
+                return g.TRUE if code == "eq" else g.FALSE
             different = holds(d.offset(-1)) or holds(d.times(-1).offset(-1))
-            return None if not different else FALSE if code == "eq" else TRUE
+            return None if not different else g.FALSE if code == "eq" else g.TRUE
         distance = 1 if code == "lt" else 0
         if holds(d.offset(-distance)):
-            return TRUE
-        return FALSE if holds(d.times(-1).offset(distance - 1)) else None
+            return g.TRUE
+        return g.FALSE if holds(d.times(-1).offset(distance - 1)) else None
 
-    def _summed(self, op: Op) -> Atom | Op | None:
+    def _summed(self, op: g.Op) -> g.Atom | g.Op | None:
         total = self.total(op)
         if total is None:
             return self._product(op)
@@ -290,17 +272,17 @@ class Ranges(Learned):
         else:
             changed = False
         if not total.terms:
-            return integer(total.constant)
+            return g.integer(total.constant)
         name = total.variable
         if name is not None and name in self.variables:
             return self.walk.atom(self.variables[name])
         return op if changed else None
 
-    def _product(self, op: Op) -> Op | None:
+    def _product(self, op: g.Op) -> g.Op | None:
         low, high = self.corners(op)
         return replace(op, exact=True) if not op.exact and low >= LOWEST and high <= HIGHEST else None
 
-    def _remainder(self, op: Op) -> Atom | Op | None:
+    def _remainder(self, op: g.Op) -> g.Atom | g.Op | None:
         """A remainder of something that is at most one period away needs no division."""
         y = self.form(op.args[1])
         if not self.at_most(Sum(1), y):
@@ -313,22 +295,22 @@ class Ranges(Learned):
             if below:
                 return a
             if self.at_most(x, y.times(2).offset(-1)):
-                over = self.walk.emit("over", Op("le", (b, a)))
-                return Op("select", (over, self.walk.emit("back", Op("sub", (a, b), True)), a))
+                over = self.walk.emit("over", g.Op("le", (b, a)))
+                return g.Op("select", (over, self.walk.emit("back", g.Op("sub", (a, b), True)), a))
             return None
         above = not below and self.both_ends and self.at_most(x, y.times(2).offset(-1))
         if op.code == "mod" or not (below or above) or not self.at_most(y.times(-1), x):
             return None
         if self.at_most(x, Sum(-1)):
-            return Op("add", (a, b), True)
-        under = self.walk.emit("under", Op("lt", (a, integer(0))))
-        up = self.walk.emit("up", Op("add", (a, b)))
+            return g.Op("add", (a, b), True)
+        under = self.walk.emit("under", g.Op("lt", (a, g.integer(0))))
+        up = self.walk.emit("up", g.Op("add", (a, b)))
         if above:
-            over = self.walk.emit("over", Op("le", (b, a)))
-            a = self.walk.emit("t", Op("select", (over, self.walk.emit("back", Op("sub", (a, b))), a)))
-        return Op("select", (under, up, a))
+            over = self.walk.emit("over", g.Op("le", (b, a)))
+            a = self.walk.emit("t", g.Op("select", (over, self.walk.emit("back", g.Op("sub", (a, b))), a)))
+        return g.Op("select", (under, up, a))
 
-    def _dividend(self, op: Op) -> tuple[Atom, Sum]:
+    def _dividend(self, op: g.Op) -> tuple[g.Atom, Sum]:
         """What may be divided instead, and the sum that it is, closer to the first period:
         `aplmod(i - aplmod(1, n), n)` is `aplmod(i - 1, n)`, and `(i + 1 + n) % n` is `(i + 1) % n`. Of remainders in it
         that cannot go it is noted where they lie, as the divisor is positive here."""
@@ -338,7 +320,7 @@ class Ranges(Learned):
         inner = {
             name: r
             for name in whole.terms
-            if isinstance(r := self.walk.definitions.get(name), Op)
+            if isinstance(r := self.walk.definitions.get(name), g.Op)
             and r.code in ("mod", "aplmod")
             and self.walk.atom(r.args[1]) == b
         }
@@ -364,11 +346,11 @@ class Ranges(Learned):
         return self.at_most(x, y.times(2).offset(-1)) and self.at_most(ZERO if code == "mod" else y.times(-1), x)
 
 
-def ranges(function: Function) -> Function:
+def ranges(function: g.Function) -> g.Function:
     """A function with what its ranges decide decided."""
     return Ranges(Simplifier(function), both_ends=True).walk.function(function)
 
 
-def run(unit: Unit) -> Unit:
+def run(unit: g.Unit) -> g.Unit:
     """A unit with what its ranges decide decided."""
     return per_function(unit, ranges)

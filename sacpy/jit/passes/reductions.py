@@ -17,74 +17,62 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sacpy.jit.analysis.combine import Step, function_of, steps_of, without
-from sacpy.jit.ir.graph import (
-    Atom,
-    Block,
-    Fold,
-    For,
-    Function,
-    Let,
-    Op,
-    Partition,
-    Unit,
-    WithLoop,
-    statements,
-)
+from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.names import Names
 from sacpy.jit.passes.units import per_function
 from sacpy.jit.passes.walker import Walker
 
 
 class _Reducer(Walker):
-    def let(self, s: Let) -> None:
-        if isinstance(s.rhs, For) and s.rhs.step == 1:
+    def let(self, s: g.Let) -> None:
+        if isinstance(s.rhs, g.For) and s.rhs.step == 1:
             steps = steps_of(s.rhs.body, s.rhs.params, s.rhs.body.results)
             if steps is not None:
-                super().let(Let(s.targets, self.fold(s.rhs, steps), s.span))
+                super().let(g.Let(s.targets, self.fold(s.rhs, steps), s.span))
                 return
         super().let(s)
 
-    def fold(self, r: For, steps: list[Step]) -> WithLoop:
+    def fold(self, r: g.For, steps: list[Step]) -> g.WithLoop:
         """The fold that a loop is."""
         fold, terms = fold_of(steps, r.initial, self.supply)
-        body = Block((*without(r.body, steps), *terms.statements), terms.results)
-        part = Partition((r.lower,), (r.upper,), None, None, (r.index,), body)
-        return WithLoop(None, (part,), (fold,), disjoint=True)
+        body = g.Block((*without(r.body, steps), *terms.statements), terms.results)
+        part = g.Partition((r.lower,), (r.upper,), None, None, (r.index,), body)
+        return g.WithLoop(None, (part,), (fold,), disjoint=True)
 
 
-def fold_of(steps: Sequence[Step], initial: tuple[Atom, ...], supply: Names) -> tuple[Fold, Block]:
+def fold_of(steps: Sequence[Step], initial: tuple[g.Atom, ...], supply: Names) -> tuple[g.Fold, g.Block]:
     """The fold that makes such steps, and what its values are in each round."""
     values = tuple(supply.var("val", step.old.type) for step in steps)
-    combine: list[Let] = []
-    negated: list[Let] = []
-    results: list[Atom] = []
+    combine: list[g.Let] = []
+    negated: list[g.Let] = []
+    results: list[g.Atom] = []
     for v, step in zip(values, steps):
         value = step.value
         if step.negative:
             minus = supply.var("minus", v.type)
-            negated.append(Let((minus,), Op("neg", (value,)), step.lets[-1].span))
+            negated.append(g.Let((minus,), g.Op("neg", (value,)), step.lets[-1].span))
             value = minus
         combine += function_of(step, step.old, v)
         results.append(value)
-    fold = Fold(
-        initial, tuple(step.old for step in steps), values, Block(tuple(combine), tuple(step.new for step in steps))
+    fold = g.Fold(
+        initial, tuple(step.old for step in steps), values, g.Block(tuple(combine), tuple(step.new for step in steps))
     )
-    return fold, Block(tuple(negated), tuple(results))
+    return fold, g.Block(tuple(negated), tuple(results))
 
 
-def reductions(function: Function) -> Function:
+def reductions(function: g.Function) -> g.Function:
     """A function with its accumulating loops as folds; itself if it has none."""
     if not any(
-        isinstance(s, Let)
-        and isinstance(s.rhs, For)
+        isinstance(s, g.Let)
+        and isinstance(s.rhs, g.For)
         and s.rhs.step == 1
         and steps_of(s.rhs.body, s.rhs.params, s.rhs.body.results) is not None
-        for s in statements(function.body)
+        for s in g.statements(function.body)
     ):
         return function
     return _Reducer(function).function(function)
 
 
-def run(unit: Unit) -> Unit:
+def run(unit: g.Unit) -> g.Unit:
     """A unit with its accumulating loops as folds."""
     return per_function(unit, reductions)

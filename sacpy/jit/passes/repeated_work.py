@@ -10,28 +10,12 @@ from collections import Counter
 
 from sacpy.jit.analysis.costs import cost
 from sacpy.jit.analysis.sites import Site
-from sacpy.jit.ir.graph import (
-    ArrayType,
-    Block,
-    Check,
-    Cons,
-    Const,
-    Genarray,
-    Let,
-    Modarray,
-    Op,
-    Partition,
-    Rhs,
-    Stmt,
-    Var,
-    WithLoop,
-    extents_of,
-)
+from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import free, with_extents
 from sacpy.nodes import Node
 
 CHEAP = 3.0  # work per element that may be multiplied
-Needed = tuple[tuple[Stmt, ...], ...]  # of a body: the statements that each of its results needs
+Needed = tuple[tuple[g.Stmt, ...], ...]  # of a body: the statements that each of its results needs
 
 
 class Producer(Node):
@@ -39,64 +23,64 @@ class Producer(Node):
     bodies. `first`: the first result of the loop, by which it is known."""
 
     first: str
-    loop: WithLoop
-    operator: Genarray | Modarray
+    loop: g.WithLoop
+    operator: g.Genarray | g.Modarray
     position: int
 
     @property
     def rank(self) -> int:
         """Of a cell."""
         o = self.operator
-        return len(extents_of(o.array)) - len(self.loop.frame or ()) if isinstance(o, Modarray) else len(o.cell)
+        return len(g.extents_of(o.array)) - len(self.loop.frame or ()) if isinstance(o, g.Modarray) else len(o.cell)
 
     @property
     def base(self) -> str:
-        return self.operator.array.base if isinstance(self.operator, Modarray) else self.operator.base
+        return self.operator.array.base if isinstance(self.operator, g.Modarray) else self.operator.base
 
 
-def work_of(body: Block, position: int, needed: tuple[Stmt, ...], numbered: bool) -> tuple[float, float]:
+def work_of(body: g.Block, position: int, needed: tuple[g.Stmt, ...], numbered: bool) -> tuple[float, float]:
     """The work for a cell that must be done for any element of it, and the work for each element. `needed`: what the
     cell needs; `numbered`: the elements that are loaded are known, so that of a cell that is put together from elements
     the others need not be computed."""
     setter = setter_of(body, position)
-    if isinstance(setter, Cons) and numbered and setter.elements:
+    if isinstance(setter, g.Cons) and numbered and setter.elements:
         every = needed_for(
-            Block(tuple(s for s in needed if not (isinstance(s, Let) and s.rhs is setter)), setter.elements)
+            g.Block(tuple(s for s in needed if not (isinstance(s, g.Let) and s.rhs is setter)), setter.elements)
         )
         count = Counter(id(s) for mine in every for s in mine)
         return tuple(
-            max(cost(Block(tuple(s for s in mine if (count[id(s)] > 1) == common))) for mine in every)
+            max(cost(g.Block(tuple(s for s in mine if (count[id(s)] > 1) == common))) for mine in every)
             for common in (True, False)
         )  # type: ignore[return-value]
-    if isinstance(setter, WithLoop) and isinstance(body.results[position].type, ArrayType):
-        others = Block(tuple(s for s in needed if not (isinstance(s, Let) and s.rhs is setter)))
+    if isinstance(setter, g.WithLoop) and isinstance(body.results[position].type, g.ArrayType):
+        others = g.Block(tuple(s for s in needed if not (isinstance(s, g.Let) and s.rhs is setter)))
         return cost(others), max((cost(p.body) for p in setter.partitions), default=0.0)
-    return cost(Block(needed)), 0.0
+    return cost(g.Block(needed)), 0.0
 
 
-def of_indices(needed: tuple[Stmt, ...]) -> bool:
+def of_indices(needed: tuple[g.Stmt, ...]) -> bool:
     """Whether code only compares and combines indices, and divides them by numbers alone."""
-    return all(isinstance(s, Let) and isinstance(s.rhs, Op) and is_quick(s.rhs) for s in needed)
+    return all(isinstance(s, g.Let) and isinstance(s.rhs, g.Op) and is_quick(s.rhs) for s in needed)
 
 
-def is_quick(op: Op) -> bool:
+def is_quick(op: g.Op) -> bool:
     """Whether an operation is one of ints and bools that takes next to no time."""
     return all(a.base in ("int", "bool") for a in op.args) and (
-        op.code not in ("div", "mod", "aplmod") or isinstance(op.args[1], Const)
+        op.code not in ("div", "mod", "aplmod") or isinstance(op.args[1], g.Const)
     )
 
 
-def along_last(p: Partition) -> Block:
+def along_last(p: g.Partition) -> g.Block:
     """What in a partition's body depends on the last index."""
     moving, found = {i.name for i in p.index[-1:]}, []
     for s in p.body.statements:
-        if not moving.isdisjoint(free(Block((s,)))):
+        if not moving.isdisjoint(free(g.Block((s,)))):
             found.append(s)
-            moving.update(t.name for t in (() if isinstance(s, Check) else s.targets))
-    return Block(tuple(found))
+            moving.update(t.name for t in (() if isinstance(s, g.Check) else s.targets))
+    return g.Block(tuple(found))
 
 
-def needed_for(body: Block) -> Needed:
+def needed_for(body: g.Block) -> Needed:
     """What each result of a body needs; all need the checks."""
     if len(body.results) == 1:
         return (body.statements,)
@@ -104,16 +88,16 @@ def needed_for(body: Block) -> Needed:
     users: dict[str, set[int]] = {}
     for k in everyone:
         for a in with_extents((body.results[k],)):
-            if isinstance(a, Var):
+            if isinstance(a, g.Var):
                 users.setdefault(a.name, set()).add(k)
-    needed: list[list[Stmt]] = [[] for _ in everyone]
+    needed: list[list[g.Stmt]] = [[] for _ in everyone]
     for s in reversed(body.statements):
         mine = (
             set(everyone)
-            if isinstance(s, Check) or not s.targets
+            if isinstance(s, g.Check) or not s.targets
             else set().union(*(users.get(t.name, ()) for t in s.targets))
         )
-        for name in free(Block((s,))) if mine else ():
+        for name in free(g.Block((s,))) if mine else ():
             users.setdefault(name, set()).update(mine)
         for k in mine:
             needed[k].append(s)
@@ -142,7 +126,7 @@ def repeated(needed: Needed, found: dict[str, Producer], sites: dict[str, set[Si
             copies.setdefault(id(s), set()).update(folded.get(k, {None}))
     return {
         name: sum(
-            cost(Block((s,))) * (len(copies[id(s)]) - len(sites[name]))
+            cost(g.Block((s,))) * (len(copies[id(s)]) - len(sites[name]))
             for s in needed[p.position]
             if len(copies[id(s)]) > len(sites[name])
         )
@@ -150,10 +134,10 @@ def repeated(needed: Needed, found: dict[str, Producer], sites: dict[str, set[Si
     }
 
 
-def setter_of(body: Block, position: int) -> Rhs | None:
+def setter_of(body: g.Block, position: int) -> g.Rhs | None:
     """What sets a result of a body; None if it comes from outside."""
     value = body.results[position]
     for s in body.statements:
-        if isinstance(s, Let) and value in s.targets:
+        if isinstance(s, g.Let) and value in s.targets:
             return s.rhs
     return None

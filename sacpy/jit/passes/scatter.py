@@ -20,32 +20,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sacpy.jit.analysis.combine import function_of
-from sacpy.jit.ir.graph import (
-    BOOL,
-    INT,
-    ArrayType,
-    Atom,
-    Block,
-    Check,
-    Const,
-    For,
-    Function,
-    Genarray,
-    If,
-    Let,
-    Load,
-    Op,
-    Partition,
-    Propagate,
-    ScalarType,
-    Stmt,
-    Unit,
-    Update,
-    Var,
-    WithLoop,
-    integer,
-    statements,
-)
+from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import Rewriter, copied, needed_for, uses
 from sacpy.jit.passes.units import per_function
 from sacpy.jit.passes.walker import Walker
@@ -64,52 +39,57 @@ PER_ELEMENT = 8  # rounds of a piece for each element of the array, at least
 class _Cutter(Walker):
     """`reals`: sums of reals too."""
 
-    def __init__(self, function: Function, reals: bool) -> None:
+    def __init__(self, function: g.Function, reals: bool) -> None:
         super().__init__(function)
         self.reals = reals
 
-    def let(self, s: Let) -> None:
+    def let(self, s: g.Let) -> None:
         super().let(s)
         last = self.out[-1]
-        assert isinstance(last, Let)
-        if isinstance(last.rhs, For):
+        assert isinstance(last, g.Let)
+        if isinstance(last.rhs, g.For):
             found = _found(last.rhs, self.reals)
             if found:
                 self.out.pop()
                 self.cut(last, last.rhs, found)
 
-    def op(self, stem: str, code: str, *args: Atom) -> Atom:
+    def op(self, stem: str, code: str, *args: g.Atom) -> g.Atom:
         """A number computed in front of the loop."""
-        return self.emit(stem, Op(code, args, exact=code in ("add", "sub", "mul")))
+        return self.emit(stem, g.Op(code, args, exact=code in ("add", "sub", "mul")))
 
-    def elements(self, extents: tuple[Atom, ...]) -> Atom:
+    def elements(self, extents: tuple[g.Atom, ...]) -> g.Atom:
         """How many elements there are, or as many as are too many."""
         if len(extents) == 1:
-            return self.op("piece", "min", extents[0], integer(1 << 27))
-        count: Atom = Const("double", 1.0)
+            return self.op("piece", "min", extents[0], g.integer(1 << 27))
+        count: g.Atom = g.Const("double", 1.0)
         for e in extents:
-            count = self.emit("count", Op("mul", (count, self.emit("count", Op("tod", (e,))))))
-        return self.emit("piece", Op("toi", (self.emit("count", Op("min", (count, Const("double", float(1 << 27))))),)))
+            count = self.emit("count", g.Op("mul", (count, self.emit("count", g.Op("tod", (e,))))))
+        return self.emit(
+            "piece", g.Op("toi", (self.emit("count", g.Op("min", (count, g.Const("double", float(1 << 27))))),))
+        )
 
-    def cut(self, s: Let, r: For, found: list[Scatter]) -> None:
+    def cut(self, s: g.Let, r: g.For, found: list[Scatter]) -> None:
         """Emits the pieces, their sums, and the loop over the rest."""
         start = self.op("start", "min", r.lower, r.upper)
         rounds = self.op(
-            "rounds", "sub", self.op("rounds", "max", r.upper, integer(0)), self.op("start", "max", start, integer(0))
+            "rounds",
+            "sub",
+            self.op("rounds", "max", r.upper, g.integer(0)),
+            self.op("start", "max", start, g.integer(0)),
         )
-        wanted: Atom = integer(ROUNDS)
+        wanted: g.Atom = g.integer(ROUNDS)
         for extents in dict.fromkeys(h.extents for h in found):
-            most = self.emit("piece", Op("mul", (self.elements(extents), integer(PER_ELEMENT)), exact=True))
+            most = self.emit("piece", g.Op("mul", (self.elements(extents), g.integer(PER_ELEMENT)), exact=True))
             wanted = self.op("piece", "max", most, wanted)
-        pieces = self.op("pieces", "min", self.op("pieces", "div", rounds, wanted), integer(PIECES))
-        length = self.op("length", "div", rounds, self.op("divisor", "max", pieces, integer(1)))
-        parts = [self.supply.var("parts", ArrayType(h.param.base, (pieces, *h.extents))) for h in found]
+        pieces = self.op("pieces", "min", self.op("pieces", "div", rounds, wanted), g.integer(PIECES))
+        length = self.op("length", "div", rounds, self.op("divisor", "max", pieces, g.integer(1)))
+        parts = [self.supply.var("parts", g.ArrayType(h.param.base, (pieces, *h.extents))) for h in found]
         self.define(
             tuple(parts),
-            WithLoop(
+            g.WithLoop(
                 (pieces,),
                 (self.piece(r, found, pieces, length, start),),
-                tuple(Genarray(h.param.base, h.extents, h.neutral) for h in found),
+                tuple(g.Genarray(h.param.base, h.extents, h.neutral) for h in found),
                 disjoint=True,
                 complete=True,
             ),
@@ -119,62 +99,65 @@ class _Cutter(Walker):
         for h, part, target in zip(found, parts, whole):
             self.define((target,), self.total(h, part, pieces), s.span)
         rest = self.op("rest", "add", start, self.op("done", "mul", pieces, length))
-        self.define(s.targets, For(r.index, rest, r.upper, 1, r.params, tuple(whole), r.body, few=True), s.span)
+        self.define(s.targets, g.For(r.index, rest, r.upper, 1, r.params, tuple(whole), r.body, few=True), s.span)
 
-    def piece(self, r: For, found: list[Scatter], pieces: Atom, length: Atom, start: Atom) -> Partition:
+    def piece(self, r: g.For, found: list[Scatter], pieces: g.Atom, length: g.Atom, start: g.Atom) -> g.Partition:
         """Fills arrays by a part of the rounds."""
         new = self.supply.var
-        c, k, base, i = new("c", INT), new("k", INT), new("base", INT), new(r.index.name, INT)
-        first = new("first", INT)
+        c, k, base, i = new("c", g.INT), new("k", g.INT), new("base", g.INT), new(r.index.name, g.INT)
+        first = new("first", g.INT)
         zeros = tuple(new("zeros", h.param.type) for h in found)
         params = tuple(new(h.param.name, h.param.type) for h in found)
         filled = tuple(new("filled", h.param.type) for h in found)
-        renamed: dict[str, Atom] = {h.param.name: p for h, p in zip(found, params)}
+        renamed: dict[str, g.Atom] = {h.param.name: p for h, p in zip(found, params)}
         body = copied(r.body, {r.index.name: i, **renamed}, self.supply)
-        inner = Block((Let((i,), Op("add", (first, k), exact=True)), *body.statements), body.results)
-        before: list[Stmt] = [
-            Let((base,), Op("mul", (c, length), exact=True)),
-            Let((first,), Op("add", (start, base), exact=True)),
+        inner = g.Block((g.Let((i,), g.Op("add", (first, k), exact=True)), *body.statements), body.results)
+        before: list[g.Stmt] = [
+            g.Let((base,), g.Op("mul", (c, length), exact=True)),
+            g.Let((first,), g.Op("add", (start, base), exact=True)),
             *(
-                Let((z,), WithLoop(h.extents, (), (Genarray(h.param.base, (), h.neutral),), disjoint=True))
+                g.Let((z,), g.WithLoop(h.extents, (), (g.Genarray(h.param.base, (), h.neutral),), disjoint=True))
                 for z, h in zip(zeros, found)
             ),
-            Let(filled, For(k, integer(0), length, 1, params, zeros, inner)),
+            g.Let(filled, g.For(k, g.integer(0), length, 1, params, zeros, inner)),
         ]
-        return Partition((integer(0),), (pieces,), None, None, (c,), Block(tuple(before), filled))
+        return g.Partition((g.integer(0),), (pieces,), None, None, (c,), g.Block(tuple(before), filled))
 
-    def total(self, h: Scatter, parts: Var, pieces: Atom) -> For:
+    def total(self, h: Scatter, parts: g.Var, pieces: g.Atom) -> g.For:
         """The given array with all pieces added, one after the other: each lies side by side."""
-        new, element = self.supply.var, ScalarType(h.param.base)
-        c, index = new("c", INT), tuple(new("j", INT) for _ in h.extents)
+        new, element = self.supply.var, g.ScalarType(h.param.base)
+        c, index = new("c", g.INT), tuple(new("j", g.INT) for _ in h.extents)
         sofar, more = new("sum", h.param.type), new("sum", h.param.type)
         a, x = (new(stem, element) for stem in ("a", "x"))
-        steps = copied(Block(tuple(function_of(h.step, a, x)), (h.step.new,)), {}, self.supply)
-        body = Block(
-            (Let((a,), Load(sofar, index)), Let((x,), Load(parts, (c, *index))), *steps.statements), steps.results
+        steps = copied(g.Block(tuple(function_of(h.step, a, x)), (h.step.new,)), {}, self.supply)
+        body = g.Block(
+            (g.Let((a,), g.Load(sofar, index)), g.Let((x,), g.Load(parts, (c, *index))), *steps.statements),
+            steps.results,
         )
-        part = Partition(tuple(integer(0) for _ in index), h.extents, None, None, index, body)
-        adding = WithLoop(h.extents, (part,), (Genarray(h.param.base, (), h.neutral),), disjoint=True, complete=True)
-        return For(c, integer(0), pieces, 1, (sofar,), (h.given,), Block((Let((more,), adding),), (more,)))
+        part = g.Partition(tuple(g.integer(0) for _ in index), h.extents, None, None, index, body)
+        adding = g.WithLoop(
+            h.extents, (part,), (g.Genarray(h.param.base, (), h.neutral),), disjoint=True, complete=True
+        )
+        return g.For(c, g.integer(0), pieces, 1, (sofar,), (h.given,), g.Block((g.Let((more,), adding),), (more,)))
 
 
-def _found(r: For, reals: bool) -> list[Scatter]:
+def _found(r: g.For, reals: bool) -> list[Scatter]:
     """What a loop does to its arrays, if it is such a loop."""
     from sacpy.jit.analysis.scatters import scatters  # most functions have no loops
 
     return scatters(r, reals)
 
 
-def scatter(function: Function, reals: bool = False) -> Function:
+def scatter(function: g.Function, reals: bool = False) -> g.Function:
     """A function with such loops cut; itself if it has none."""
     if not any(
-        isinstance(s, Let) and isinstance(s.rhs, For) and _found(s.rhs, reals) for s in statements(function.body)
+        isinstance(s, g.Let) and isinstance(s.rhs, g.For) and _found(s.rhs, reals) for s in g.statements(function.body)
     ):
         return function
     return _Cutter(function, reals).function(function)
 
 
-def run(unit: Unit) -> Unit:
+def run(unit: g.Unit) -> g.Unit:
     """A unit with such loops cut."""
     return per_function(unit, scatter)
 
@@ -182,11 +165,11 @@ def run(unit: Unit) -> Unit:
 class _Worded(Walker):
     """Puts with-loops with `into` in the place of such loops, and of those that set elements."""
 
-    def let(self, s: Let) -> None:
+    def let(self, s: g.Let) -> None:
         super().let(s)
         last = self.out[-1]
-        assert isinstance(last, Let)
-        if not isinstance(last.rhs, For):
+        assert isinstance(last, g.Let)
+        if not isinstance(last.rhs, g.For):
             return
         r = last.rhs
         if _found(r, reals=False):
@@ -198,61 +181,65 @@ class _Worded(Walker):
 
     def into(
         self,
-        targets: tuple[Var, ...],
-        initial: tuple[Atom, ...],
-        params: tuple[Var, ...],
-        r: For,
-        body: Block,
+        targets: tuple[g.Var, ...],
+        initial: tuple[g.Atom, ...],
+        params: tuple[g.Var, ...],
+        r: g.For,
+        body: g.Block,
         span: Span,
     ) -> None:
         """Emits the with-loop over the rounds of a loop."""
-        part = Partition((r.lower,), (r.upper,), None, None, (r.index,), body, (), span)
-        self.define(targets, WithLoop(None, (part,), (Propagate(initial, params, "into"),)), span)
+        part = g.Partition((r.lower,), (r.upper,), None, None, (r.index,), body, (), span)
+        self.define(targets, g.WithLoop(None, (part,), (g.Propagate(initial, params, "into"),)), span)
 
-    def last_ones(self, s: Let, r: For, update: Update) -> None:
+    def last_ones(self, s: g.Let, r: g.For, update: g.Update) -> None:
         """Emits what finds for each element the last round that sets it, and what sets the elements."""
         (p,), (given,) = r.params, r.initial
-        assert isinstance(p.type, ArrayType) and isinstance(given, Var)
-        extents, none = p.type.extents, integer(-1)
-        rounds = ArrayType("int", extents)
+        assert isinstance(p.type, g.ArrayType) and isinstance(given, g.Var)
+        extents, none = p.type.extents, g.integer(-1)
+        rounds = g.ArrayType("int", extents)
         start, param, new, last = (self.supply.var(stem, rounds) for stem in ("nobody", "last", "last", "last"))
-        self.define((start,), WithLoop(extents, (), (Genarray("int", (), none),), disjoint=True), s.span)
-        old, later = self.supply.var("before", INT), self.supply.var("later", INT)
-        gone = {t.targets[0].name for t in r.body.statements if isinstance(t, Let) and t.rhs is update}
-        kept = tuple(t for t in r.body.statements if isinstance(t, Check) or t.targets[0].name not in gone)
+        self.define((start,), g.WithLoop(extents, (), (g.Genarray("int", (), none),), disjoint=True), s.span)
+        old, later = self.supply.var("before", g.INT), self.supply.var("later", g.INT)
+        gone = {t.targets[0].name for t in r.body.statements if isinstance(t, g.Let) and t.rhs is update}
+        kept = tuple(t for t in r.body.statements if isinstance(t, g.Check) or t.targets[0].name not in gone)
         most = (
-            Let((old,), Load(param, update.index)),
-            Let((later,), Op("max", (old, r.index))),
-            Let((new,), Update(param, update.index, later)),
+            g.Let((old,), g.Load(param, update.index)),
+            g.Let((later,), g.Op("max", (old, r.index))),
+            g.Let((new,), g.Update(param, update.index, later)),
         )
-        body = copied(Block((*kept, *most), (new,)), {}, self.supply)
-        index = self.supply.var(r.index.name, INT)
+        body = copied(g.Block((*kept, *most), (new,)), {}, self.supply)
+        index = self.supply.var(r.index.name, g.INT)
         body = Rewriter({r.index.name: index}).block(body)
         self.into((last,), (start,), (param,), replace(r, index=index), body, s.span)
-        at = tuple(self.supply.var("j", INT) for _ in extents)
+        at = tuple(self.supply.var("j", g.INT) for _ in extents)
         k, there, element = (
-            self.supply.var("k", INT),
-            self.supply.var("t", BOOL),
-            self.supply.var("x", ScalarType(p.base)),
+            self.supply.var("k", g.INT),
+            self.supply.var("t", g.BOOL),
+            self.supply.var("x", g.ScalarType(p.base)),
         )
-        value = Block(needed_for((update.value,), r.body), (update.value,))
+        value = g.Block(needed_for((update.value,), r.body), (update.value,))
         then = copied(value, {r.index.name: k}, self.supply)
-        had = self.supply.var("x", ScalarType(p.base))
-        choice = If(there, then, Block((Let((had,), Load(given, at)),), (had,)))
-        steps = (Let((k,), Load(last, at)), Let((there,), Op("le", (integer(0), k))), Let((element,), choice))
-        part = Partition(tuple(integer(0) for _ in at), extents, None, None, at, Block(steps, (element,)))
-        made = Genarray(p.base, (), Const(p.base, zero(p.base)))
-        self.define(s.targets, WithLoop(extents, (part,), (made,), disjoint=True, complete=True), s.span)
+        had = self.supply.var("x", g.ScalarType(p.base))
+        choice = g.If(there, then, g.Block((g.Let((had,), g.Load(given, at)),), (had,)))
+        steps = (
+            g.Let((k,), g.Load(last, at)),
+            g.Let((there,), g.Op("le", (g.integer(0), k))),
+            g.Let((element,), choice),
+        )
+        part = g.Partition(tuple(g.integer(0) for _ in at), extents, None, None, at, g.Block(steps, (element,)))
+        made = g.Genarray(p.base, (), g.Const(p.base, zero(p.base)))
+        self.define(s.targets, g.WithLoop(extents, (part,), (made,), disjoint=True, complete=True), s.span)
 
 
-def _setting(r: For) -> Update | None:
+def _setting(r: g.For) -> g.Update | None:
     """The update of a loop that sets elements of an array wherever the data say, and does nothing else."""
-    if r.step != 1 or len(r.params) != 1 or not isinstance(r.lower, Const) or r.lower.value < 0:
+    if r.step != 1 or len(r.params) != 1 or not isinstance(r.lower, g.Const) or r.lower.value < 0:
         return None
     (p,), (result,), (given,) = r.params, r.body.results, r.initial
-    lets = [s for s in r.body.statements if isinstance(s, Let)]
+    lets = [s for s in r.body.statements if isinstance(s, g.Let)]
     update = next((s.rhs for s in lets if s.targets == (result,)), None)
-    if not isinstance(update, Update) or not isinstance(p.type, ArrayType) or not isinstance(given, Var):
+    if not isinstance(update, g.Update) or not isinstance(p.type, g.ArrayType) or not isinstance(given, g.Var):
         return None
     if update.array != p or len(update.index) != p.type.rank or uses(r.body)[p.name] != 1:
         return None
@@ -261,21 +248,23 @@ def _setting(r: For) -> Update | None:
     return update if all(is_plain(s) or s.rhs is update for s in lets) else None
 
 
-def _worded(function: Function) -> Function:
+def _worded(function: g.Function) -> g.Function:
     if not any(
-        isinstance(s, Let) and isinstance(s.rhs, For) and (_setting(s.rhs) is not None or _found(s.rhs, reals=False))
-        for s in statements(function.body)
+        isinstance(s, g.Let)
+        and isinstance(s.rhs, g.For)
+        and (_setting(s.rhs) is not None or _found(s.rhs, reals=False))
+        for s in g.statements(function.body)
     ):
         return function
     return _Worded(function).function(function)
 
 
-def run_device(unit: Unit) -> Unit:
+def run_device(unit: g.Unit) -> g.Unit:
     """A unit in which the same loops are with-loops, which a device runs with atomic operations. So are those that set
     elements: for each the last round that does is found by such a with-loop, and another one computes it."""
     return per_function(unit, _worded)
 
 
-def run_reals(unit: Unit) -> Unit:
+def run_reals(unit: g.Unit) -> g.Unit:
     """The same, those on reals included whose sums are regrouped."""
     return per_function(unit, lambda function: scatter(function, reals=True))

@@ -24,7 +24,7 @@ from collections.abc import Collection, Mapping
 
 from sacpy.jit.analysis.costs import cost
 from sacpy.jit.analysis.sites import sites
-from sacpy.jit.ir.graph import Atom, Block, Function, Let, Load, Modarray, Unit, WithLoop, extents_of, statements
+from sacpy.jit.ir import graph as g
 from sacpy.jit.passes.fuse import Fuser, reads
 from sacpy.jit.passes.repeated_work import CHEAP
 from sacpy.jit.passes.units import per_function
@@ -44,38 +44,40 @@ class _Sharer(Fuser):
         super().__init__()
         self.shared = shared
 
-    def admits(self, a: WithLoop, b: WithLoop, made: Collection[str]) -> bool:
+    def admits(self, a: g.WithLoop, b: g.WithLoop, made: Collection[str]) -> bool:
         p, q = a.partitions[0], b.partitions[0]
-        first, second = ([o.array for o in w.operators if isinstance(o, Modarray)] for w in (a, b))
-        if any(len(extents_of(x)) > p.rank for x in (*first, *second)):  # cells that are arrays
+        first, second = ([o.array for o in w.operators if isinstance(o, g.Modarray)] for w in (a, b))
+        if any(len(g.extents_of(x)) > p.rank for x in (*first, *second)):  # cells that are arrays
             return False
         if not {x.name for x in second}.isdisjoint((*reads(p.body), *(x.name for x in first))):
             return False
         mine, theirs = self.cells(p.body, {}), self.cells(q.body, dict(zip(q.index, p.index)))
         return any(len(cells) == 1 and theirs.get(first) == cells for first, cells in mine.items())
 
-    def cells(self, b: Block, env: Mapping[Atom, Atom]) -> dict[str, set[tuple[Atom, ...]]]:
+    def cells(self, b: g.Block, env: Mapping[g.Atom, g.Atom]) -> dict[str, set[tuple[g.Atom, ...]]]:
         """The cells of shared arrays that a body loads."""
-        found: dict[str, set[tuple[Atom, ...]]] = {}
-        for s in statements(b):
+        found: dict[str, set[tuple[g.Atom, ...]]] = {}
+        for s in g.statements(b):
             if (
-                isinstance(s, Let)
-                and isinstance(s.rhs, Load)
+                isinstance(s, g.Let)
+                and isinstance(s.rhs, g.Load)
                 and (array := self.shared.get(s.rhs.array.name)) is not None
             ):
                 found.setdefault(array.first, set()).add(tuple(env.get(a, a) for a in s.rhs.index[: array.rank]))
         return found
 
 
-def _shared(function: Function) -> dict[str, _Shared]:
+def _shared(function: g.Function) -> dict[str, _Shared]:
     """The arrays that with-loops make with some work, and that are loaded in several bodies, and not used otherwise."""
     loops = [
         s
-        for s in statements(function.body)
-        if isinstance(s, Let) and isinstance(s.rhs, WithLoop) and s.rhs.frame is not None
+        for s in g.statements(function.body)
+        if isinstance(s, g.Let) and isinstance(s.rhs, g.WithLoop) and s.rhs.frame is not None
     ]
     made = [
-        (s, s.rhs) for s in loops if isinstance(s.rhs, WithLoop) and any(cost(p.body) > CHEAP for p in s.rhs.partitions)
+        (s, s.rhs)
+        for s in loops
+        if isinstance(s.rhs, g.WithLoop) and any(cost(p.body) > CHEAP for p in s.rhs.partitions)
     ]
     if not made or len(loops) < 3:
         return {}
@@ -88,12 +90,12 @@ def _shared(function: Function) -> dict[str, _Shared]:
     return found
 
 
-def share(function: Function) -> Function:
+def share(function: g.Function) -> g.Function:
     """A function with such with-loops fused; itself if there are none."""
     shared = _shared(function)
     return _Sharer(shared).function(function) if shared else function
 
 
-def run(unit: Unit) -> Unit:
+def run(unit: g.Unit) -> g.Unit:
     """A unit with such with-loops fused."""
     return per_function(unit, share)

@@ -30,39 +30,39 @@ That a partition is as large as the part may depend on a sum that does not overf
 
 from __future__ import annotations
 
-from sacpy.jit.ir.graph import For, Function, Genarray, Let, Load, Loop, Modarray, Rhs, Unit, WithLoop, statements
+from sacpy.jit.ir import graph as g
 from sacpy.jit.passes.units import per_function
 
 
-def short_circuit(function: Function) -> Function:
+def short_circuit(function: g.Function) -> g.Function:
     """A function in which what is spread over an array is made there; itself if there is nothing of the kind."""
-    lets = [s for s in statements(function.body) if isinstance(s, Let)]
-    copies = {t for s in lets if _copies(s.rhs, Genarray) for t in s.targets}
-    if any(isinstance(s.rhs, For | Loop) and not copies.isdisjoint(s.rhs.initial) for s in lets):
+    lets = [s for s in g.statements(function.body) if isinstance(s, g.Let)]
+    copies = {t for s in lets if _copies(s.rhs, g.Genarray) for t in s.targets}
+    if any(isinstance(s.rhs, g.For | g.Loop) and not copies.isdisjoint(s.rhs.initial) for s in lets):
         from sacpy.jit.passes.layouts import layouts
 
         function = layouts(function)
-    if any(_copies(s.rhs, Modarray) for s in lets):
+    if any(_copies(s.rhs, g.Modarray) for s in lets):
         from sacpy.jit.passes.whole_for_part import Circuiter
 
         function = Circuiter(function).function(function)
     return function
 
 
-def _copies(r: Rhs, operator: type) -> bool:
+def _copies(r: g.Rhs, operator: type) -> bool:
     """Whether a right-hand side makes or changes an array, as an operator says, and some of it is loaded."""
     return (
-        isinstance(r, WithLoop)
+        isinstance(r, g.WithLoop)
         and len(r.operators) == 1
         and isinstance(r.operators[0], operator)
         and any(
-            isinstance(s, Let) and isinstance(s.rhs, Load) and s.targets == p.body.results
+            isinstance(s, g.Let) and isinstance(s.rhs, g.Load) and s.targets == p.body.results
             for p in r.partitions
             for s in p.body.statements[-1:]
         )
     )
 
 
-def run(unit: Unit) -> Unit:
+def run(unit: g.Unit) -> g.Unit:
     """A unit in which what is spread over an array is made there."""
     return per_function(unit, short_circuit)

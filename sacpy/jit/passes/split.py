@@ -44,20 +44,7 @@ from typing import TYPE_CHECKING
 
 from sacpy.jit.analysis.costs import size
 from sacpy.jit.analysis.facts import Sum
-from sacpy.jit.ir.graph import (
-    FALSE,
-    Atom,
-    Const,
-    Function,
-    Genarray,
-    Let,
-    Modarray,
-    Op,
-    Partition,
-    Unit,
-    WithLoop,
-    statements,
-)
+from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import copied
 from sacpy.jit.passes.cuts import NARROW, Cuts, Piece, has_gaps, in_words, tests
 from sacpy.jit.passes.mappings import stands
@@ -76,7 +63,7 @@ class Splitter:
     """Splits partitions on a walk that knows ranges. `wraps`: at the ends of what remainders leave alone too;
     `changed`: whether it has."""
 
-    def __init__(self, function: Function, wraps: bool) -> None:
+    def __init__(self, function: g.Function, wraps: bool) -> None:
         self.known = Ranges(Simplifier(function))
         self.walk = self.known.walk
         self.walk.take_over(with_loop=self.with_loop)
@@ -91,11 +78,11 @@ class Splitter:
 
         return Borders(self.known, self.wraps)
 
-    def with_loop(self, w: WithLoop) -> WithLoop:
+    def with_loop(self, w: g.WithLoop) -> g.WithLoop:
         w = self.known.with_loop(w)
-        if stands(w) or w.frame is None or not all(isinstance(o, Genarray | Modarray) for o in w.operators):
+        if stands(w) or w.frame is None or not all(isinstance(o, g.Genarray | g.Modarray) for o in w.operators):
             return w
-        pieces: list[Partition] = []
+        pieces: list[g.Partition] = []
         for p in w.partitions:
             pieces += self.split(p)
         if len(pieces) == len(w.partitions):
@@ -103,7 +90,7 @@ class Splitter:
         self.changed = True
         return replace(w, partitions=tuple(pieces))
 
-    def split(self, p: Partition) -> list[Partition]:
+    def split(self, p: g.Partition) -> list[g.Partition]:
         """The pieces of a partition, itself if there is nothing to gain; the interior last. `across`: borders of other
         axes are cut along the last one too."""
         if (p.step is not None and not self.wraps) or not p.rank or next(tests(p.body), None) is None:
@@ -123,7 +110,7 @@ class Splitter:
         rest = Piece(list(p.lower), list(p.upper), list(p.step or ()))
         spans = [s for c in cuts for s in c.spans]
         if spans:
-            start = self.walk.emit("start", Op("select", (self.any_longer(spans), p.upper[0], p.lower[0])))
+            start = self.walk.emit("start", g.Op("select", (self.any_longer(spans), p.upper[0], p.lower[0])))
             if start != p.lower[0]:
                 boxes.append(rest.part(0, p.lower[0], start))
                 rest = rest.part(0, start, p.upper[0])
@@ -159,13 +146,13 @@ class Splitter:
         self.cuts.append(f"line {p.span.line}: {len(found)} partitions instead of one, cut {in_words(p, cuts)}")
         return found
 
-    def any_longer(self, spans: list[tuple[Sum, Sum]]) -> Atom:
+    def any_longer(self, spans: list[tuple[Sum, Sum]]) -> g.Atom:
         """Whether something is longer than its period."""
-        found: Atom = FALSE
+        found: g.Atom = g.FALSE
         for span, period in spans:
             number = self.known.atom_of if self.known.fits(period) and self.known.fits(span) else self.known.long_of
             found = self.walk.emit(
-                "small", Op("or", (found, self.walk.emit("small", Op("lt", (number(period), number(span))))))
+                "small", g.Op("or", (found, self.walk.emit("small", g.Op("lt", (number(period), number(span))))))
             )
         return found
 
@@ -175,7 +162,7 @@ class Splitter:
         border = []
         if c.middle is not None:
             place = self.walk.emit(
-                "cut", Op("max", (self.walk.emit("cut", Op("min", (self.known.atom_of(c.middle), upper))), lower))
+                "cut", g.Op("max", (self.walk.emit("cut", g.Op("min", (self.known.atom_of(c.middle), upper))), lower))
             )
             return [box.part(axis, lower, place)], box.part(axis, place, upper)
         if box.step:
@@ -193,7 +180,7 @@ class Splitter:
         """As `sliced`, for a box that steps along the axis: of its indices the first few, the last few, and those
         between. Where one of these borders has one index at most, its step gets so long that this can be seen."""
         lower, upper, by = box.lower[axis], box.upper[axis], box.step[axis]
-        assert isinstance(by, Const)
+        assert isinstance(by, g.Const)
         step = int(by.value)
         border = []
         inner_lower, inner_upper = lower, upper
@@ -203,33 +190,38 @@ class Splitter:
             inner_lower = self.extreme("max", [self.known.form(lower).offset(-(-c.low // step) * step)], "min", upper)
         if c.high:
             inner_upper = self.extreme("min", [self.known.form(upper).offset(-c.high)], "max", inner_lower)
-            away = self.walk.emit("away", Op("aplmod", (self.walk.emit("away", Op("sub", (lower, inner_upper))), by)))
-            begin = self.walk.emit("cut", Op("min", (self.walk.emit("begin", Op("add", (inner_upper, away))), upper)))
+            away = self.walk.emit(
+                "away", g.Op("aplmod", (self.walk.emit("away", g.Op("sub", (lower, inner_upper))), by))
+            )
+            begin = self.walk.emit(
+                "cut", g.Op("min", (self.walk.emit("begin", g.Op("add", (inner_upper, away))), upper))
+            )
             border.append(box.part(axis, begin, upper, 0 if c.high > step else step * NARROW))
         return border, box.part(axis, inner_lower, inner_upper)
 
-    def extreme(self, code: str, places: list[Sum], clamp: str, bound: Atom) -> Atom:
+    def extreme(self, code: str, places: list[Sum], clamp: str, bound: g.Atom) -> g.Atom:
         """The least or greatest of places, clamped to a bound; in 64 bits if one of them may not be an int."""
         if all(map(self.known.fits, places)):
             return self.walk.emit(
-                "cut", Op(clamp, (self.greatest(code, [self.known.atom_of(s) for s in places]), bound))
+                "cut", g.Op(clamp, (self.greatest(code, [self.known.atom_of(s) for s in places]), bound))
             )
         found = self.greatest(code, [self.known.long_of(s) for s in places])
         return self.walk.emit(
-            "cut", Op("toi", (self.walk.emit("cut", Op(clamp, (found, self.walk.emit("long", Op("tol", (bound,)))))),))
+            "cut",
+            g.Op("toi", (self.walk.emit("cut", g.Op(clamp, (found, self.walk.emit("long", g.Op("tol", (bound,)))))),)),
         )
 
-    def greatest(self, code: str, atoms: list[Atom]) -> Atom:
+    def greatest(self, code: str, atoms: list[g.Atom]) -> g.Atom:
         """The greatest of some numbers, or the least, as `code` says."""
         found, *others = atoms
         for a in others:
-            found = self.walk.emit("cut", Op(code, (found, a)))
+            found = self.walk.emit("cut", g.Op(code, (found, a)))
         return found
 
 
-def split(function: Function, wraps: bool, told: list[str] | None = None) -> Function:
+def split(function: g.Function, wraps: bool, told: list[str] | None = None) -> g.Function:
     """A function with its partitions split; itself if there is nothing to split. `told` gets what was cut, in words."""
-    if not any(isinstance(s, Let) and isinstance(s.rhs, WithLoop) for s in statements(function.body)):
+    if not any(isinstance(s, g.Let) and isinstance(s.rhs, g.WithLoop) for s in g.statements(function.body)):
         return function
     splitter = Splitter(function, wraps)
     new = splitter.walk.function(function)
@@ -238,17 +230,17 @@ def split(function: Function, wraps: bool, told: list[str] | None = None) -> Fun
     return new if splitter.changed else function
 
 
-def run(unit: Unit) -> Unit:
+def run(unit: g.Unit) -> g.Unit:
     """A unit with its partitions split."""
     return _told(unit, wraps=False)
 
 
-def run_wrapping(unit: Unit) -> Unit:
+def run_wrapping(unit: g.Unit) -> g.Unit:
     """A unit with its partitions split, at the ends of what remainders leave alone too."""
     return _told(unit, wraps=True)
 
 
-def _told(unit: Unit, wraps: bool) -> Unit:
+def _told(unit: g.Unit, wraps: bool) -> g.Unit:
     """A unit with its partitions split, and with the words for it."""
     told: list[str] = []
     unit = per_function(unit, partial(split, wraps=wraps, told=told))

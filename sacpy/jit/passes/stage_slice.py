@@ -22,30 +22,7 @@ This is done where both bounds change from round to round: a part that moves is 
 from __future__ import annotations
 
 from sacpy.jit.analysis.ints import Ints
-from sacpy.jit.ir.graph import (
-    BOOL,
-    INT,
-    ArrayType,
-    Block,
-    Const,
-    For,
-    Function,
-    Genarray,
-    Let,
-    Load,
-    Loop,
-    Modarray,
-    Op,
-    Partition,
-    ScalarType,
-    Stmt,
-    Unit,
-    Var,
-    WithLoop,
-    integer,
-    is_nested,
-    statements,
-)
+from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import bound, uses
 from sacpy.jit.passes.units import per_function
 from sacpy.jit.passes.walker import Walker
@@ -54,73 +31,74 @@ from sacpy.nodes import replace
 
 
 class _Setter(Walker):
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: g.Function) -> None:
         super().__init__(function)
         self.ints = Ints(function)
 
-    def let(self, s: Let) -> None:
-        if is_nested(s.rhs) and isinstance(s.rhs, For | Loop):
-            s = Let(s.targets, replace(s.rhs, body=self.parted(s.rhs)), s.span)
+    def let(self, s: g.Let) -> None:
+        if g.is_nested(s.rhs) and isinstance(s.rhs, g.For | g.Loop):
+            s = g.Let(s.targets, replace(s.rhs, body=self.parted(s.rhs)), s.span)
         super().let(s)
 
-    def parted(self, r: For | Loop) -> Block:
+    def parted(self, r: g.For | g.Loop) -> g.Block:
         """The body of a loop with such parts computed aside."""
-        moving = bound(r.body) | {p.name for p in r.params} | ({r.index.name} if isinstance(r, For) else set())
+        moving = bound(r.body) | {p.name for p in r.params} | ({r.index.name} if isinstance(r, g.For) else set())
         used = uses(r.body)
-        found: list[Stmt] = []
+        found: list[g.Stmt] = []
         for s in r.body.statements:
             array = _array(s, moving, self.ints)
-            if isinstance(s, Let) and array is not None and used[array.name] == _uses(s, array.name):
+            if isinstance(s, g.Let) and array is not None and used[array.name] == _uses(s, array.name):
                 found += self.staged(s, array)
             else:
                 found.append(s)
         return replace(r.body, statements=tuple(found))
 
-    def staged(self, s: Let, array: Var) -> list[Stmt]:
+    def staged(self, s: g.Let, array: g.Var) -> list[g.Stmt]:
         """What takes the place of a with-loop that replaces a part of an array."""
-        assert isinstance(s.rhs, WithLoop)
+        assert isinstance(s.rhs, g.WithLoop)
         (p,) = s.rhs.partitions
         (lower,), (upper,), (index,) = p.lower, p.upper, p.index
-        empty, element = self.supply.var("empty", BOOL), self.supply.var("e", ScalarType(array.base))
-        room, size, j, i, k = (self.supply.var(stem, INT) for stem in ("room", "size", "j", "i", "k"))
-        part = self.supply.var("part", ArrayType(array.base, (size,)))
-        body = replace(p.body, statements=(Let((index,), Op("add", (j, lower), True), s.span), *p.body.statements))
-        computed = Partition((integer(0),), (size,), None, None, (j,), body, (), p.span)
-        put = Block(
-            (Let((k,), Op("sub", (i, lower), True), s.span), Let((element,), Load(part, (k,)), s.span)), (element,)
+        empty, element = self.supply.var("empty", g.BOOL), self.supply.var("e", g.ScalarType(array.base))
+        room, size, j, i, k = (self.supply.var(stem, g.INT) for stem in ("room", "size", "j", "i", "k"))
+        part = self.supply.var("part", g.ArrayType(array.base, (size,)))
+        body = replace(p.body, statements=(g.Let((index,), g.Op("add", (j, lower), True), s.span), *p.body.statements))
+        computed = g.Partition((g.integer(0),), (size,), None, None, (j,), body, (), p.span)
+        put = g.Block(
+            (g.Let((k,), g.Op("sub", (i, lower), True), s.span), g.Let((element,), g.Load(part, (k,)), s.span)),
+            (element,),
         )
         return [
-            Let((empty,), Op("le", (upper, lower)), s.span),
-            Let((room,), Op("sub", (upper, lower)), s.span),
-            Let((size,), Op("select", (empty, integer(0), room)), s.span),
-            Let(
+            g.Let((empty,), g.Op("le", (upper, lower)), s.span),
+            g.Let((room,), g.Op("sub", (upper, lower)), s.span),
+            g.Let((size,), g.Op("select", (empty, g.integer(0), room)), s.span),
+            g.Let(
                 (part,),
-                WithLoop(
+                g.WithLoop(
                     (size,),
                     (computed,),
-                    (Genarray(array.base, (), Const(array.base, zero(array.base))),),
+                    (g.Genarray(array.base, (), g.Const(array.base, zero(array.base))),),
                     disjoint=True,
                     complete=True,
                 ),
                 s.span,
             ),
-            Let(s.targets, replace(s.rhs, partitions=(replace(p, index=(i,), body=put),)), s.span),
+            g.Let(s.targets, replace(s.rhs, partitions=(replace(p, index=(i,), body=put),)), s.span),
         ]
 
 
-def _array(s: Stmt, moving: set[str], ints: Ints) -> Var | None:
+def _array(s: g.Stmt, moving: set[str], ints: Ints) -> g.Var | None:
     """The vector of which a statement replaces a moving part, where it cannot do so at once in the vector's memory."""
     if (
-        not isinstance(s, Let)
-        or not isinstance(s.rhs, WithLoop)
+        not isinstance(s, g.Let)
+        or not isinstance(s.rhs, g.WithLoop)
         or len(s.rhs.operators) != 1
         or len(s.rhs.partitions) != 1
     ):
         return None
     w, (operator,), (p,) = s.rhs, s.rhs.operators, s.rhs.partitions
     if (
-        not isinstance(operator, Modarray)
-        or operator.array.type != ArrayType(operator.array.base, w.frame or ())
+        not isinstance(operator, g.Modarray)
+        or operator.array.type != g.ArrayType(operator.array.base, w.frame or ())
         or p.rank != 1
         or p.step is not None
         or w.pragmas
@@ -129,7 +107,7 @@ def _array(s: Stmt, moving: set[str], ints: Ints) -> Var | None:
     ):
         return None
     if (
-        not all(isinstance(a, Var) and a.name in moving for a in (*p.lower, *p.upper))
+        not all(isinstance(a, g.Var) and a.name in moving for a in (*p.lower, *p.upper))
         or operator.array.name not in moving
     ):
         return None
@@ -138,17 +116,17 @@ def _array(s: Stmt, moving: set[str], ints: Ints) -> Var | None:
     return None if may_share(w, operator.array, ints) == ALWAYS else operator.array
 
 
-def _uses(s: Let, name: str) -> int:
-    return uses(Block((s,)))[name]
+def _uses(s: g.Let, name: str) -> int:
+    return uses(g.Block((s,)))[name]
 
 
-def stage_slice(function: Function) -> Function:
+def stage_slice(function: g.Function) -> g.Function:
     """A function whose loops compute parts of arrays aside; itself if there is nothing to do."""
-    if not any(isinstance(s, Let) and isinstance(s.rhs, For | Loop) for s in statements(function.body)):
+    if not any(isinstance(s, g.Let) and isinstance(s.rhs, g.For | g.Loop) for s in g.statements(function.body)):
         return function
     return _Setter(function).function(function)
 
 
-def run(unit: Unit) -> Unit:
+def run(unit: g.Unit) -> g.Unit:
     """A unit whose loops compute parts of arrays aside."""
     return per_function(unit, stage_slice)

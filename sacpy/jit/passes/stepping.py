@@ -18,25 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Container
 
-from sacpy.jit.ir.graph import (
-    ArrayType,
-    Atom,
-    Block,
-    Check,
-    For,
-    Function,
-    Genarray,
-    Let,
-    Propagate,
-    Rhs,
-    ScalarType,
-    Stmt,
-    Unit,
-    Update,
-    Var,
-    WithLoop,
-    statements,
-)
+from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import Rewriter, needed_for, uses
 from sacpy.jit.passes.units import per_function
 from sacpy.jit.passes.walker import Walker
@@ -46,35 +28,35 @@ from sacpy.nodes import Node
 class _Stepper(Walker):
     """`words`: of operators whose with-loops become loops."""
 
-    def __init__(self, function: Function, words: Container[str]) -> None:
+    def __init__(self, function: g.Function, words: Container[str]) -> None:
         super().__init__(function)
         self.words = words
 
-    def let(self, s: Let) -> None:
+    def let(self, s: g.Let) -> None:
         super().let(s)
         last = self.out[-1]
-        assert isinstance(last, Let)
-        if isinstance(last.rhs, WithLoop) and _steps(last.rhs, self.words):
+        assert isinstance(last, g.Let)
+        if isinstance(last.rhs, g.WithLoop) and _steps(last.rhs, self.words):
             self.out.pop()
             self.loop(last, last.rhs)
 
-    def loop(self, s: Let, w: WithLoop) -> None:
+    def loop(self, s: g.Let, w: g.WithLoop) -> None:
         """Emits the arrays as they are without any index, and a loop over them for each part of what is handed on."""
         (p,) = w.partitions
-        associative = all(o.word == "scan" for o in w.operators if isinstance(o, Propagate))
+        associative = all(o.word == "scan" for o in w.operators if isinstance(o, g.Propagate))
         for part in _parts(w):
-            params: list[Var] = []
-            initial: list[Atom] = []
-            updates: list[Stmt] = []
-            results: list[Atom] = []
+            params: list[g.Var] = []
+            initial: list[g.Atom] = []
+            updates: list[g.Stmt] = []
+            results: list[g.Atom] = []
             for c in part:
-                if isinstance(c.operator, Genarray):
-                    type_ = ArrayType(c.operator.base, w.frame or ())
+                if isinstance(c.operator, g.Genarray):
+                    type_ = g.ArrayType(c.operator.base, w.frame or ())
                     start, held, new = (self.supply.var(stem, type_) for stem in ("start", "held", "new"))
-                    self.define((start,), WithLoop(w.frame, (), (c.operator,), disjoint=True), s.span)
+                    self.define((start,), g.WithLoop(w.frame, (), (c.operator,), disjoint=True), s.span)
                     params.append(held)
                     initial.append(start)
-                    updates.append(Let((new,), Update(held, p.index, p.body.results[c.at]), s.span))
+                    updates.append(g.Let((new,), g.Update(held, p.index, p.body.results[c.at]), s.span))
                     results.append(new)
                 elif c.param is not None and c.initial is not None:
                     params.append(c.param)
@@ -84,9 +66,11 @@ class _Stepper(Walker):
             whole = len(part) == len(s.targets)
             if not whole:
                 kept = needed_for([p.body.results[c.at] for c in part], p.body)
-            body = Block((*kept, *updates), tuple(results))
+            body = g.Block((*kept, *updates), tuple(results))
             lower, upper = p.lower[0], p.upper[0]
-            loop: Rhs = For(p.index[0], lower, upper, 1, tuple(params), tuple(initial), body, associative=associative)
+            loop: g.Rhs = g.For(
+                p.index[0], lower, upper, 1, tuple(params), tuple(initial), body, associative=associative
+            )
             if not whole:  # other parts bind the same names
                 loop = Rewriter({}, self.supply).rhs(loop)
             self.define(tuple(s.targets[c.at] for c in part), loop, s.span)
@@ -96,12 +80,12 @@ class _Column(Node):
     """A result of a with-loop: the number of it, its operator, and for what is handed on its parameter."""
 
     at: int
-    operator: Genarray | Propagate
-    param: Var | None = None
-    initial: Atom | None = None
+    operator: g.Genarray | g.Propagate
+    param: g.Var | None = None
+    initial: g.Atom | None = None
 
 
-def _parts(w: WithLoop) -> list[list[_Column]]:
+def _parts(w: g.WithLoop) -> list[list[_Column]]:
     """The results of a with-loop in parts, none of which needs what another one hands on; all in one where there are
     checks, or arrays beside those of results."""
     from sacpy.jit.analysis.straight import is_straight  # where values are handed on, which is rare
@@ -109,19 +93,19 @@ def _parts(w: WithLoop) -> list[list[_Column]]:
     (p,) = w.partitions
     columns: list[_Column] = []
     for o in w.operators:
-        if isinstance(o, Genarray):
+        if isinstance(o, g.Genarray):
             columns.append(_Column(len(columns), o))
-        elif isinstance(o, Propagate):
+        elif isinstance(o, g.Propagate):
             for param, start in zip(o.params, o.initial):
                 columns.append(_Column(len(columns), o, param, start))
-    checks = any(isinstance(t, Check) for t in statements(p.body))
+    checks = any(isinstance(t, g.Check) for t in g.statements(p.body))
     if checks or not is_straight(p.body) or not all(map(_is_scalar, columns)):
         return [columns]
     handed = {c.param.name: c.at for c in columns if c.param is not None}
     parts = [{c.at} for c in columns]
     for c in columns:
         result = (p.body.results[c.at],)
-        names = uses(Block(needed_for(result, p.body), result))
+        names = uses(g.Block(needed_for(result, p.body), result))
         needed = {at for name, at in handed.items() if names[name]}
         if c.param is None and not needed:
             needed = {min(handed.values())}
@@ -131,13 +115,13 @@ def _parts(w: WithLoop) -> list[list[_Column]]:
 
 
 def _is_scalar(c: _Column) -> bool:
-    return c.param is None or isinstance(c.param.type, ScalarType)
+    return c.param is None or isinstance(c.param.type, g.ScalarType)
 
 
-def _steps(w: WithLoop, words: Container[str]) -> bool:
+def _steps(w: g.WithLoop, words: Container[str]) -> bool:
     """Whether a with-loop hands values on, is along one axis, and has at most one array in each part."""
-    handed = [o for o in w.operators if isinstance(o, Propagate)]
-    arrays = [o for o in w.operators if isinstance(o, Genarray)]
+    handed = [o for o in w.operators if isinstance(o, g.Propagate)]
+    arrays = [o for o in w.operators if isinstance(o, g.Genarray)]
     if (
         not handed
         or not all(o.word in words for o in handed)
@@ -150,51 +134,52 @@ def _steps(w: WithLoop, words: Container[str]) -> bool:
     return len(arrays) < 2 or all(sum(c.param is None for c in part) < 2 for part in _parts(w))
 
 
-def stepping(function: Function, words: Container[str] = ("propagate", "scan", "into")) -> Function:
+def stepping(function: g.Function, words: Container[str] = ("propagate", "scan", "into")) -> g.Function:
     """A function with such with-loops as counting loops; itself if it has none."""
     if not any(
-        isinstance(s, Let) and isinstance(s.rhs, WithLoop) and _steps(s.rhs, words) for s in statements(function.body)
+        isinstance(s, g.Let) and isinstance(s.rhs, g.WithLoop) and _steps(s.rhs, words)
+        for s in g.statements(function.body)
     ):
         return function
     return _Stepper(function, words).function(function)
 
 
-def scans_as_loops(function: Function) -> Function:
+def scans_as_loops(function: g.Function) -> g.Function:
     """The same for scans only."""
     return stepping(function, ("scan",))
 
 
-def run(unit: Unit) -> Unit:
+def run(unit: g.Unit) -> g.Unit:
     """A unit with such with-loops as counting loops."""
     return per_function(unit, stepping)
 
 
-def around(function: Function) -> Function:
+def around(function: g.Function) -> g.Function:
     """A function with the maps around its scans in these."""
-    lets = [s for s in statements(function.body) if isinstance(s, Let)]
-    if not any(isinstance(s.rhs, For) for s in lets) or not any(isinstance(s.rhs, WithLoop) for s in lets):
+    lets = [s for s in g.statements(function.body) if isinstance(s, g.Let)]
+    if not any(isinstance(s.rhs, g.For) for s in lets) or not any(isinstance(s.rhs, g.WithLoop) for s in lets):
         return function
     from sacpy.jit.passes.behind import behind  # few functions have both
 
     return behind(function)
 
 
-def run_around(unit: Unit) -> Unit:
+def run_around(unit: g.Unit) -> g.Unit:
     """A unit with the maps around its scans in these."""
     return per_function(unit, around)
 
 
-def _levels(function: Function, strict: bool) -> Function:
+def _levels(function: g.Function, strict: bool) -> g.Function:
     from sacpy.jit.passes.levels import levels  # where there is a device
 
     return levels(function, strict)
 
 
-def run_levels(unit: Unit) -> Unit:
+def run_levels(unit: g.Unit) -> g.Unit:
     """A unit with those scans over levels of with-loops whose results do not depend on how they are grouped."""
     return per_function(unit, lambda function: _levels(function, strict=True))
 
 
-def run_levels_of_reals(unit: Unit) -> Unit:
+def run_levels_of_reals(unit: g.Unit) -> g.Unit:
     """A unit with the other scans over levels of with-loops."""
     return per_function(unit, lambda function: _levels(function, strict=False))

@@ -16,24 +16,7 @@ from math import prod
 
 from sacpy.jit.analysis.contractions import contraction
 from sacpy.jit.analysis.costs import size
-from sacpy.jit.ir.graph import (
-    ArrayType,
-    Atom,
-    Block,
-    Const,
-    Fold,
-    For,
-    Function,
-    Let,
-    Load,
-    Partition,
-    Unit,
-    Var,
-    WithLoop,
-    extents_of,
-    integer,
-    is_nested,
-)
+from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import copied
 from sacpy.jit.passes.loops_to_withloops import nest_of
 from sacpy.jit.passes.simplify import Simplifier
@@ -47,23 +30,23 @@ CODE = 400  # statements afterwards
 
 
 class _Unroller:
-    def __init__(self, function: Function, points: int) -> None:
+    def __init__(self, function: g.Function, points: int) -> None:
         self.walk = Simplifier(function)
         self.walk.take_over(let=self.let)
         self.points = points
         self.tiled: set[str] = set()  # the sums of matrix products
 
-    def let(self, s: Let) -> None:
+    def let(self, s: g.Let) -> None:
         rhs = s.rhs
-        if not is_nested(rhs):
+        if not g.is_nested(rhs):
             Simplifier.let(self.walk, s)
             return
-        if isinstance(rhs, WithLoop) and self.points > FEW:
+        if isinstance(rhs, g.WithLoop) and self.points > FEW:
             self.tiled |= {t.name for p in rhs.partitions if (c := contraction(p)) and c.packed for t in c.targets}
         if (
-            isinstance(rhs, WithLoop)
+            isinstance(rhs, g.WithLoop)
             and not self.walk.laid_out(rhs)
-            and all(isinstance(o, Fold) and o.stop is None for o in rhs.operators)
+            and all(isinstance(o, g.Fold) and o.stop is None for o in rhs.operators)
         ):
             points = [_points(p) for p in rhs.partitions]
             known = [p for p in points if p is not None]
@@ -72,45 +55,47 @@ class _Unroller:
                 self.folds(s.targets, rhs, known)
                 return
         elif (
-            isinstance(rhs, For)
+            isinstance(rhs, g.For)
             and (rounds := _rounds(rhs)) is not None
             and len(rounds) <= (ELEMENTS if _changes_small_array(rhs) else ROUNDS)
             and size(rhs.body) * len(rounds) <= CODE // 4
         ):
             values = self.walk.atoms(rhs.initial)
             for i in rounds:
-                values = self.inserted(rhs.body, (rhs.index, *rhs.params), (integer(i), *values))
+                values = self.inserted(rhs.body, (rhs.index, *rhs.params), (g.integer(i), *values))
             self.walk.aliases(s.targets, values)
             return
         Simplifier.let(self.walk, s)
 
-    def code(self, w: WithLoop, points: list[list[tuple[int, ...]]]) -> int:
+    def code(self, w: g.WithLoop, points: list[list[tuple[int, ...]]]) -> int:
         """How many statements folds become, with those that compute the elements they load, which move there."""
-        combine = sum(size(o.combine) for o in w.operators if isinstance(o, Fold))
+        combine = sum(size(o.combine) for o in w.operators if isinstance(o, g.Fold))
         return sum(len(iv) * (size(p.body) + combine + self.moving(p.body)) for p, iv in zip(w.partitions, points))
 
-    def moving(self, b: Block) -> int:
+    def moving(self, b: g.Block) -> int:
         """How many statements compute the elements that a block loads of arrays that with-loops make."""
         made = (
-            self.walk.definition(s.rhs.array) for s in b.statements if isinstance(s, Let) and isinstance(s.rhs, Load)
+            self.walk.definition(s.rhs.array)
+            for s in b.statements
+            if isinstance(s, g.Let) and isinstance(s.rhs, g.Load)
         )
-        return sum(size(p.body) for w in made if isinstance(w, WithLoop) for p in w.partitions)
+        return sum(size(p.body) for w in made if isinstance(w, g.WithLoop) for p in w.partitions)
 
-    def inserted(self, b: Block, binders: tuple[Var, ...], atoms: tuple[Atom, ...]) -> tuple[Atom, ...]:
+    def inserted(self, b: g.Block, binders: tuple[g.Var, ...], atoms: tuple[g.Atom, ...]) -> tuple[g.Atom, ...]:
         """Puts a copy of a block here; its results."""
         new = copied(b, dict(zip((v.name for v in binders), self.walk.atoms(atoms))), self.walk.supply)
         for s in new.statements:
             self.walk.step(s)
         return self.walk.atoms(new.results)
 
-    def folds(self, targets: tuple[Var, ...], w: WithLoop, points: list[list[tuple[int, ...]]]) -> None:
+    def folds(self, targets: tuple[g.Var, ...], w: g.WithLoop, points: list[list[tuple[int, ...]]]) -> None:
         """Puts folds here, index by index."""
-        folds = [o for o in w.operators if isinstance(o, Fold)]
-        total: list[tuple[Atom, ...]] = []
+        folds = [o for o in w.operators if isinstance(o, g.Fold)]
+        total: list[tuple[g.Atom, ...]] = []
         for p, indices in zip(w.partitions, points):
             state = [self.walk.atoms(o.neutrals) for o in folds]
             for iv in indices:
-                values = self.inserted(p.body, p.index, tuple(map(integer, iv)))
+                values = self.inserted(p.body, p.index, tuple(map(g.integer, iv)))
                 at = 0
                 for k, o in enumerate(folds):
                     mine = values[at : at + len(o.neutrals)]
@@ -127,59 +112,59 @@ class _Unroller:
         )
 
 
-def _points(p: Partition) -> list[tuple[int, ...]] | None:
+def _points(p: g.Partition) -> list[tuple[int, ...]] | None:
     """The indices of a partition in order, if they are known and few."""
     axes = []
     for k in range(p.rank):
         bounds = (
             p.lower[k],
             p.upper[k],
-            p.step[k] if p.step is not None else integer(1),
-            p.width[k] if p.width is not None else integer(1),
+            p.step[k] if p.step is not None else g.integer(1),
+            p.width[k] if p.width is not None else g.integer(1),
         )
-        if not all(isinstance(b, Const) for b in bounds):
+        if not all(isinstance(b, g.Const) for b in bounds):
             return None
-        lower, upper, step, width = (int(b.value) for b in bounds if isinstance(b, Const))
+        lower, upper, step, width = (int(b.value) for b in bounds if isinstance(b, g.Const))
         if not 0 < width <= step or upper - lower > step * POINTS:
             return None
         axes.append([i for i in range(lower, upper) if (i - lower) % step < width])
     return list(product(*axes)) if prod(map(len, axes)) <= POINTS else None
 
 
-def _rounds(r: For) -> range | None:
+def _rounds(r: g.For) -> range | None:
     return (
         range(int(r.lower.value), int(r.upper.value), r.step)
-        if isinstance(r.lower, Const) and isinstance(r.upper, Const)
+        if isinstance(r.lower, g.Const) and isinstance(r.upper, g.Const)
         else None
     )
 
 
-def _changes_small_array(r: For) -> bool:
+def _changes_small_array(r: g.For) -> bool:
     """Whether a loop carries an array of few elements, and is not a with-loop in disguise."""
     few = (
-        all(isinstance(e, Const) for e in extents_of(p))
-        and prod(int(e.value) for e in extents_of(p) if isinstance(e, Const)) <= ELEMENTS
+        all(isinstance(e, g.Const) for e in g.extents_of(p))
+        and prod(int(e.value) for e in g.extents_of(p) if isinstance(e, g.Const)) <= ELEMENTS
         for p in r.params
-        if isinstance(p.type, ArrayType)
+        if isinstance(p.type, g.ArrayType)
     )
     return any(few) and nest_of(r) is None
 
 
-def unroll(function: Function) -> Function:
+def unroll(function: g.Function) -> g.Function:
     """A function with its shortest loops unrolled."""
     return _Unroller(function, FEW).walk.function(function)
 
 
-def unroll_longer(function: Function) -> Function:
+def unroll_longer(function: g.Function) -> g.Function:
     """A function with longer folds unrolled, too, where they are computed in no better way."""
     return _Unroller(function, POINTS).walk.function(function)
 
 
-def run(unit: Unit) -> Unit:
+def run(unit: g.Unit) -> g.Unit:
     """A unit with its shortest loops unrolled."""
     return per_function(unit, unroll)
 
 
-def run_longer(unit: Unit) -> Unit:
+def run_longer(unit: g.Unit) -> g.Unit:
     """A unit with its short loops unrolled, where what they sum up is known."""
     return per_function(unit, unroll_longer)

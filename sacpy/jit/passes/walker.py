@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
-from sacpy.jit.ir.graph import Atom, Block, Check, Function, Let, Op, Rhs, ScalarType, Stmt, Var
+from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.names import Names
 from sacpy.jit.ir.operations import op_base
 from sacpy.jit.ir.rewrite import Rewriter, names_of
@@ -24,11 +24,11 @@ _MISSING = object()
 class Walker(Rewriter):
     """See above. A pass overrides `step`, `check`, `let` or `define`, or holds a walker and takes these over."""
 
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: g.Function) -> None:
         super().__init__()
         self.source = function
-        self.out: list[Stmt] = []
-        self.definitions: dict[str, Rhs] = {}
+        self.out: list[g.Stmt] = []
+        self.definitions: dict[str, g.Rhs] = {}
         self._trail: list[tuple[dict[Any, Any], Any, Any]] = []
 
     @cached_property
@@ -64,59 +64,59 @@ class Walker(Rewriter):
 
     # ---- code
 
-    def block(self, b: Block) -> Block:
+    def block(self, b: g.Block) -> g.Block:
         return self.inside(b, None)
 
-    def inside(self, b: Block, before: Callable[[], None] | None) -> Block:
+    def inside(self, b: g.Block, before: Callable[[], None] | None) -> g.Block:
         """A block, walked in a scope where `before` has taken notes."""
         outer, self.out = self.out, []
 
-        def work() -> Block:
+        def work() -> g.Block:
             if before is not None:
                 before()
             for s in b.statements:
                 self.step(s)
-            return Block(tuple(self.out), self.atoms(b.results))
+            return g.Block(tuple(self.out), self.atoms(b.results))
 
         try:
-            new: Block = self.scoped(work)
+            new: g.Block = self.scoped(work)
         finally:
             self.out = outer
         return new
 
-    def step(self, s: Stmt) -> None:
+    def step(self, s: g.Stmt) -> None:
         """Handles one statement."""
-        if isinstance(s, Check):
+        if isinstance(s, g.Check):
             self.check(s, self.atom(s.condition))
         else:
             self.let(s)
 
-    def check(self, s: Check, condition: Atom) -> None:
+    def check(self, s: g.Check, condition: g.Atom) -> None:
         """Emits a check."""
-        self.out.append(s if condition is s.condition else Check(condition, s.what, s.span))
+        self.out.append(s if condition is s.condition else g.Check(condition, s.what, s.span))
 
-    def let(self, s: Let) -> None:
+    def let(self, s: g.Let) -> None:
         """Walks a right-hand side and defines the targets."""
         self.define(s.targets, self.rhs(s.rhs), s.span)
 
-    def define(self, targets: tuple[Var, ...], rhs: Rhs, span: Span = NOWHERE) -> None:
+    def define(self, targets: tuple[g.Var, ...], rhs: g.Rhs, span: Span = NOWHERE) -> None:
         """Sets variables to a right-hand side that has been walked."""
         targets = self.binds(targets)
         for t in targets:
             self.definitions[t.name] = rhs
-        self.out.append(Let(targets, rhs, span))
+        self.out.append(g.Let(targets, rhs, span))
 
-    def alias(self, target: Var, atom: Atom) -> None:
+    def alias(self, target: g.Var, atom: g.Atom) -> None:
         """Lets an atom stand for a variable from now on."""
         self.env[target.name] = atom
 
-    def emit(self, stem: str, rhs: Op, span: Span = NOWHERE) -> Atom:
+    def emit(self, stem: str, rhs: g.Op, span: Span = NOWHERE) -> g.Atom:
         """Sets a new scalar variable; gives the atom that stands for it, which may be another one that has the
         value."""
-        target = self.supply.var(stem, ScalarType(op_base(rhs.code, rhs.args)))
+        target = self.supply.var(stem, g.ScalarType(op_base(rhs.code, rhs.args)))
         self.define((target,), rhs, span)
         return self.atom(target)
 
-    def definition(self, atom: Atom) -> Rhs | None:
+    def definition(self, atom: g.Atom) -> g.Rhs | None:
         """What a variable was set to, where that is known."""
-        return self.definitions.get(atom.name) if isinstance(atom, Var) else None
+        return self.definitions.get(atom.name) if isinstance(atom, g.Var) else None

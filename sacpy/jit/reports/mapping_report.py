@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from sacpy.interp.memory import in_words
 from sacpy.interp.values import dtype_of
-from sacpy.jit.ir.graph import ArrayType, Atom, Const, Fold, Genarray, Let, Modarray, Unit, WithLoop, statements
+from sacpy.jit.ir import graph as g
 from sacpy.jit.kernels import KernelOptions, Launch, Refused, build
 from sacpy.jit.passes.mappings import stands
 from sacpy.lang.source import NOWHERE, Span
@@ -90,13 +90,13 @@ def of_program(program: DeviceProgram, assemble: Assembler) -> list[LoopReport]:
     return found + [LoopReport(s.span, "", 0, reason=s.reason) for s in stays.values()] + inside(program.plan.unit)
 
 
-def of_unit(unit: Unit, options: KernelOptions) -> list[LoopReport]:
+def of_unit(unit: g.Unit, options: KernelOptions) -> list[LoopReport]:
     """The outer with-loops of a graph that did not run on a device, with why they cannot; or as they could."""
     functions = {f.name: f for f in unit.functions}
     found = []
     for f in unit.functions:
-        for s in statements(f.body):
-            if isinstance(s, Let) and isinstance(s.rhs, WithLoop):
+        for s in g.statements(f.body):
+            if isinstance(s, g.Let) and isinstance(s.rhs, g.WithLoop):
                 reason = "it was not run on the device"
                 try:
                     build(s.rhs, s.targets, functions, options)
@@ -108,7 +108,7 @@ def of_unit(unit: Unit, options: KernelOptions) -> list[LoopReport]:
     return found
 
 
-def gone(before: Unit, after: Unit) -> list[LoopReport]:
+def gone(before: g.Unit, after: g.Unit) -> list[LoopReport]:
     """The with-loops of a graph that the passes left nothing of: fused into those that use them, unrolled, or found to
     be needless."""
     left = {_place(_span(s)) for s in _with_loops(after)}
@@ -116,42 +116,42 @@ def gone(before: Unit, after: Unit) -> list[LoopReport]:
     return [
         LoopReport(_span(s), _operators(s.rhs), len(s.rhs.partitions), gone=True)
         for place, s in found.items()
-        if place not in left and isinstance(s.rhs, WithLoop)
+        if place not in left and isinstance(s.rhs, g.WithLoop)
     ]
 
 
-def inside(unit: Unit) -> list[LoopReport]:
+def inside(unit: g.Unit) -> list[LoopReport]:
     """The with-loops in the bodies of others that a pragma asks for a kernel of: they may have come there with the
     function that they stand in."""
     found: dict[tuple[str, int, int], LoopReport] = {}
     for outer in _with_loops(unit):
-        assert isinstance(outer.rhs, WithLoop)
+        assert isinstance(outer.rhs, g.WithLoop)
         for p in outer.rhs.partitions:
-            for s in statements(p.body):
-                if isinstance(s, Let) and isinstance(s.rhs, WithLoop) and stands(s.rhs):
+            for s in g.statements(p.body):
+                if isinstance(s, g.Let) and isinstance(s.rhs, g.WithLoop) and stands(s.rhs):
                     found.setdefault(
                         _place(_span(s)), LoopReport(_span(s), _operators(s.rhs), len(s.rhs.partitions), inside=True)
                     )
     return list(found.values())
 
 
-def _with_loops(unit: Unit) -> Iterator[Let]:
+def _with_loops(unit: g.Unit) -> Iterator[g.Let]:
     """Inner ones too."""
     for f in unit.functions:
-        yield from (s for s in statements(f.body) if isinstance(s, Let) and isinstance(s.rhs, WithLoop))
+        yield from (s for s in g.statements(f.body) if isinstance(s, g.Let) and isinstance(s.rhs, g.WithLoop))
 
 
 def _place(span: Span) -> tuple[str, int, int]:
     return span.source.name, span.start, span.end
 
 
-def _span(let: Let) -> Span:
-    assert isinstance(let.rhs, WithLoop)
+def _span(let: g.Let) -> Span:
+    assert isinstance(let.rhs, g.WithLoop)
     return let.rhs.partitions[0].span if let.rhs.partitions else let.span
 
 
-def _operators(w: WithLoop) -> str:
-    names = {Genarray: "genarray", Modarray: "modarray", Fold: "fold"}
+def _operators(w: g.WithLoop) -> str:
+    names = {g.Genarray: "genarray", g.Modarray: "modarray", g.Fold: "fold"}
     return ", ".join(names.get(type(o), "propagate") for o in w.operators)
 
 
@@ -165,7 +165,7 @@ def _loop(loop: DeviceLoop, placed: Placed, assemble: Assembler) -> LoopReport:
         device = loop.template.options.device
         launches = tuple(_launch(ready.launch, assemble, device) for ready in last.launches)
         written = sum(b.size * dtype_of(b.base).itemsize for b in last.plan.results)
-        read = sum(_size(v.type, numbers) for v in loop.placed.inputs if isinstance(v.type, ArrayType))
+        read = sum(_size(v.type, numbers) for v in loop.placed.inputs if isinstance(v.type, g.ArrayType))
     return LoopReport(
         _span(loop.placed.let),
         _operators(w),
@@ -181,13 +181,13 @@ def _loop(loop: DeviceLoop, placed: Placed, assemble: Assembler) -> LoopReport:
     )
 
 
-def _size(type: ArrayType, numbers: Mapping[str, int]) -> int:
+def _size(type: g.ArrayType, numbers: Mapping[str, int]) -> int:
     """The bytes of an array, extents that no launch needs to know counted as 1."""
     return int(dtype_of(type.base).itemsize) * prod(_number(e, numbers) for e in type.extents)
 
 
-def _number(e: Atom, numbers: Mapping[str, int]) -> int:
-    return int(e.value) if isinstance(e, Const) else numbers.get(e.name, 1)
+def _number(e: g.Atom, numbers: Mapping[str, int]) -> int:
+    return int(e.value) if isinstance(e, g.Const) else numbers.get(e.name, 1)
 
 
 def _launch(launch: Launch, assemble: Assembler, device: DeviceLimits) -> LaunchReport:

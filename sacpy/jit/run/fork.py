@@ -195,9 +195,7 @@ def _forked() -> int:
                 signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
 
 
-def _serve(
-    answer: Callable[[Any], bytes], prepare: Callable[[], None] | None, requests: int, answers: int
-) -> NoReturn:
+def _serve(answer: Callable[[Any], bytes], prepare: Callable[[], None] | None, requests: int, answers: int) -> NoReturn:
     """What the other process does."""
     try:
         import resource

@@ -5,46 +5,32 @@ In: a unit, or lowered code. Out: `Counts`.
 
 from __future__ import annotations
 
-from sacpy.jit.ir.graph import (
-    ArrayType,
-    Call,
-    Check,
-    Fold,
-    For,
-    Genarray,
-    Let,
-    Loop,
-    Modarray,
-    Unit,
-    Update,
-    WithLoop,
-    statements,
-)
+from sacpy.jit.ir import graph as g
 from sacpy.jit.run.report import Counts
 
 
-def count(unit: Unit) -> Counts:
+def count(unit: g.Unit) -> Counts:
     """What a unit consists of."""
     with_loops = partitions = arrays = loops = checks = calls = 0
     for function in unit.functions:
-        for statement in statements(function.body):
+        for statement in g.statements(function.body):
             match statement:
-                case Check():
+                case g.Check():
                     checks += 1
-                case Let(rhs=WithLoop() as loop):
+                case g.Let(rhs=g.WithLoop() as loop):
                     with_loops += 1
                     partitions += len(loop.partitions)
-                    arrays += sum(isinstance(o, Genarray | Modarray) for o in loop.operators)
+                    arrays += sum(isinstance(o, g.Genarray | g.Modarray) for o in loop.operators)
                     arrays += sum(
                         len(o.neutrals)
                         for o in loop.operators
-                        if isinstance(o, Fold) and any(isinstance(a.type, ArrayType) for a in o.accumulators)
+                        if isinstance(o, g.Fold) and any(isinstance(a.type, g.ArrayType) for a in o.accumulators)
                     )
-                case Let(rhs=Update()):
+                case g.Let(rhs=g.Update()):
                     arrays += 1
-                case Let(rhs=Loop() | For()):
+                case g.Let(rhs=g.Loop() | g.For()):
                     loops += 1
-                case Let(rhs=Call()):
+                case g.Let(rhs=g.Call()):
                     calls += 1
     return Counts(with_loops, partitions, arrays, loops, checks, calls, len(unit.functions))
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from sacpy.jit.failures import Unsupported
-from sacpy.jit.ir.graph import TRUE, Atom, Const, If, Let, Loop, Op
+from sacpy.jit.ir import graph as g
 from sacpy.jit.specialise.emit import Builder
 from sacpy.jit.specialise.facts import Scope
 from sacpy.jit.specialise.kinds import apart, join, kind_of, targets
@@ -78,7 +78,7 @@ def divided(walk: Walk, s: core.If, rest: Callable[[], Values]) -> Values:
 
 def choose(
     walk: Walk,
-    condition: Atom,
+    condition: g.Atom,
     then: Callable[[], Values],
     otherwise: Callable[[], Values],
     stems: Sequence[str] | None = None,
@@ -86,7 +86,7 @@ def choose(
     """The values of one of two computations. Raises `Branches`."""
     b = walk.b
     condition = b.same(condition)
-    if isinstance(condition, Const):
+    if isinstance(condition, g.Const):
         return then() if condition.value else otherwise()
     first = _side(b, condition, True, then)
     if first is None:
@@ -99,7 +99,7 @@ def choose(
     return _merge(b, condition, first, second, stems or ["m"] * len(first[1]))
 
 
-def _side(b: Builder, condition: Atom, value: bool, run: Callable[[], Values]) -> tuple[Scope, Values] | None:
+def _side(b: Builder, condition: g.Atom, value: bool, run: Callable[[], Values]) -> tuple[Scope, Values] | None:
     """A branch in a block of its own; None if it certainly fails."""
     try:
         with b.inside(closed=True) as scope:
@@ -110,7 +110,7 @@ def _side(b: Builder, condition: Atom, value: bool, run: Callable[[], Values]) -
 
 
 def _merge(
-    b: Builder, condition: Atom, first: tuple[Scope, Values], second: tuple[Scope, Values], stems: Sequence[str]
+    b: Builder, condition: g.Atom, first: tuple[Scope, Values], second: tuple[Scope, Values], stems: Sequence[str]
 ) -> Values:
     scopes, sides = (first[0], second[0]), (first[1], second[1])
     if _cheap(scopes, sides):
@@ -135,7 +135,7 @@ def _merge(
     for k in changing:
         result[k] = None
     if variables or any(scope.statements for scope in scopes):
-        b.let(variables, If(condition, blocks[0], blocks[1]))
+        b.let(variables, g.If(condition, blocks[0], blocks[1]))
     for k, value in zip(present, merged):
         result[k] = value
     return result
@@ -157,7 +157,7 @@ def _cheap(scopes: Sequence[Scope], sides: Sequence[Values]) -> bool:
     ):
         return False
     return all(
-        isinstance(s, Let) and isinstance(s.rhs, Op) and s.rhs.code in _LIGHT
+        isinstance(s, g.Let) and isinstance(s.rhs, g.Op) and s.rhs.code in _LIGHT
         for scope in scopes
         for s in scope.statements
     )
@@ -193,11 +193,11 @@ _LIGHT = frozenset(
 )
 
 
-def _selected(b: Builder, condition: Atom, scopes: Sequence[Scope], sides: Sequence[Values]) -> Values:
+def _selected(b: Builder, condition: g.Atom, scopes: Sequence[Scope], sides: Sequence[Values]) -> Values:
     for scope in scopes:
         for s in scope.statements:
             b.scope.statements.append(s)
-            if isinstance(s, Let):
+            if isinstance(s, g.Let):
                 b.depths[s.targets[0].name] = b.depth
     result: Values = []
     for x, y in zip(*sides):
@@ -206,12 +206,12 @@ def _selected(b: Builder, condition: Atom, scopes: Sequence[Scope], sides: Seque
     return result
 
 
-def _select(b: Builder, condition: Atom, x: Atom, y: Atom) -> Atom:
+def _select(b: Builder, condition: g.Atom, x: g.Atom, y: g.Atom) -> g.Atom:
     """A selection; of bools, as logic."""
     if x.base == "bool":
-        if isinstance(y, Const):
+        if isinstance(y, g.Const):
             return b.op("or", b.op("not", condition), x) if y.value else b.op("and", condition, x)
-        if isinstance(x, Const):
+        if isinstance(x, g.Const):
             return b.op("or", condition, y) if x.value else b.op("and", b.op("not", condition), y)
     return b.op("select", condition, x, y)
 
@@ -272,7 +272,7 @@ def _not_entered(walk: Walk, s: core.Loop, initial: Values) -> None:
 class _Attempt:
     """One pass over a loop's blocks."""
 
-    def __init__(self, params: tuple[Atom, ...], condition: Scope, test: Atom, body: Scope, values: Values) -> None:
+    def __init__(self, params: tuple[g.Atom, ...], condition: Scope, test: g.Atom, body: Scope, values: Values) -> None:
         self.params = params
         self.condition = condition
         self.test = test
@@ -289,7 +289,7 @@ def _attempt(walk: Walk, s: core.Loop, kinds: Sequence[Kind]) -> _Attempt:
     for (c, _), value in zip(carried, values):
         walk.env[c.target.name] = value
 
-    def condition() -> tuple[Scope, Atom]:
+    def condition() -> tuple[Scope, g.Atom]:
         with b.inside(closed=True) as scope:
             b.declare(params)
             walk.block(s.condition)
@@ -311,7 +311,7 @@ def _attempt(walk: Walk, s: core.Loop, kinds: Sequence[Kind]) -> _Attempt:
         return _Attempt(params, tested, test, *body())
     inside, updates = body()
     if len(carried) < len(s.carried):  # a first look at what the body sets
-        return _Attempt(params, inside, TRUE, inside, updates)
+        return _Attempt(params, inside, g.TRUE, inside, updates)
     for (c, _), value in zip(carried, values):
         walk.env[c.target.name] = value
     tested, test = condition()
@@ -325,10 +325,10 @@ def _finish(walk: Walk, s: core.Loop, initial: Values, kinds: Sequence[Kind], fo
     with b.again(found.body):
         updates = [a for k in present for a in apart(b, kinds[k], found.values[k])]
     results, values = targets(b, [kinds[k] for k in present], [s.carried[k].target.source or "p" for k in present])
-    params = tuple(p for p in found.params if not isinstance(p, Const))
+    params = tuple(p for p in found.params if not isinstance(p, g.Const))
     b.let(
         results,
-        Loop(params, tuple(start), found.condition.block((found.test,)), found.body.block(updates), s.body_first),
+        g.Loop(params, tuple(start), found.condition.block((found.test,)), found.body.block(updates), s.body_first),
     )
     for c in s.carried:
         walk.env[c.target.name] = None
@@ -361,7 +361,7 @@ def _few(walk: Walk, s: core.Loop, initial: Values) -> bool:
     starts = {c.target.name: value for c, value in zip(s.carried, initial)}
     match s.condition.statements:
         case [*before, core.Let(rhs=core.Call(args=(core.Var(name=name), bound)))] if (
-            len(before) < 3 and isinstance(start := starts.get(name), Const) and start.base == "int"
+            len(before) < 3 and isinstance(start := starts.get(name), g.Const) and start.base == "int"
         ):
             if isinstance(bound, core.Var) and bound.name in starts:
                 return False
@@ -377,7 +377,7 @@ def _few(walk: Walk, s: core.Loop, initial: Values) -> bool:
         return False
     finally:
         walk.env = saved
-    return isinstance(end, Const) and end.base == "int" and abs(int(end.value) - int(start.value)) <= FEW
+    return isinstance(end, g.Const) and end.base == "int" and abs(int(end.value) - int(start.value)) <= FEW
 
 
 def _unrolled(walk: Walk, s: core.Loop, initial: Values, most: int) -> bool:
@@ -390,7 +390,7 @@ def _unrolled(walk: Walk, s: core.Loop, initial: Values, most: int) -> bool:
         if not first:
             walk.block(s.condition)
             test = walk.scalar(s.test, "the condition of a loop is a scalar")
-            if not isinstance(test, Const):
+            if not isinstance(test, g.Const):
                 return False
             if not test.value:
                 return True

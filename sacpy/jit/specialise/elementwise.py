@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from sacpy.jit.ir.graph import FALSE, TRUE, Atom, Const, Fold, Genarray, Partition, ScalarType, Var, WithLoop
+from sacpy.jit.ir import graph as g
 from sacpy.jit.specialise.emit import Builder
 from sacpy.jit.specialise.values import Fails, Small, Value, extents_of, integer, is_array, is_scalar, zero
 from sacpy.lang import constants
 from sacpy.lang.types import BITS
 
 SAME = "the shapes agree"
-Scalars = Callable[[Sequence[Atom]], Atom]
+Scalars = Callable[[Sequence[g.Atom]], g.Atom]
 
 
-def scalar(b: Builder, op: str, args: Sequence[Atom]) -> Atom:
+def scalar(b: Builder, op: str, args: Sequence[g.Atom]) -> g.Atom:
     """An element-wise primitive on scalars, with the checks it needs."""
     if op == "mask":
         return b.op("select", *args)
@@ -30,11 +30,11 @@ def scalar(b: Builder, op: str, args: Sequence[Atom]) -> Atom:
     return b.op(op, *args)
 
 
-def _check_shift(b: Builder, count: Atom) -> None:
+def _check_shift(b: Builder, count: g.Atom) -> None:
     bits = BITS[count.base]
     what = "the shift count is below the number of bits"
     b.check(b.op("le", zero(count.base), count), what)
-    b.check(b.op("lt", count, Const(count.base, bits)), what)
+    b.check(b.op("lt", count, g.Const(count.base, bits)), what)
 
 
 def apply(b: Builder, op: str, args: Sequence[Value]) -> Value:
@@ -67,11 +67,11 @@ def spread(b: Builder, args: Sequence[Value], base: str, function: Scalars) -> V
     return mapped(b, extents_of(first), base, lambda index: function([_element(b, a, index) for a in args]))
 
 
-def _element(b: Builder, a: Value, index: Sequence[Atom]) -> Atom:
+def _element(b: Builder, a: Value, index: Sequence[g.Atom]) -> g.Atom:
     return b.load(b.array(a), index) if is_array(a) or isinstance(a, Small) else a
 
 
-def elements(b: Builder, value: Value, extents: tuple[int, ...]) -> list[Atom]:
+def elements(b: Builder, value: Value, extents: tuple[int, ...]) -> list[g.Atom]:
     """The elements of an array of known small shape."""
     if isinstance(value, Small):
         return list(value.elements)
@@ -90,15 +90,15 @@ def indices(extents: Sequence[int]) -> list[tuple[int, ...]]:
     return result
 
 
-def mapped(b: Builder, extents: Sequence[Atom], base: str, body: Callable[[Sequence[Var]], Atom]) -> Var:
+def mapped(b: Builder, extents: Sequence[g.Atom], base: str, body: Callable[[Sequence[g.Var]], g.Atom]) -> g.Var:
     """A new array, each element computed from its index."""
     return partitioned(b, extents, base, [((integer(0),) * len(extents), tuple(extents), body)])
 
 
-Part = tuple[tuple[Atom, ...], tuple[Atom, ...], Callable[[Sequence[Var]], Atom]]
+Part = tuple[tuple[g.Atom, ...], tuple[g.Atom, ...], Callable[[Sequence[g.Var]], g.Atom]]
 
 
-def partitioned(b: Builder, extents: Sequence[Atom], base: str, parts: Sequence[Part]) -> Var:
+def partitioned(b: Builder, extents: Sequence[g.Atom], base: str, parts: Sequence[Part]) -> g.Var:
     """A new array of scalars from boxes that do not overlap and together cover it."""
     partitions = []
     for lower, upper, body in parts:
@@ -106,26 +106,28 @@ def partitioned(b: Builder, extents: Sequence[Atom], base: str, parts: Sequence[
         with b.inside(closed=False) as scope:
             b.declare(index)
             result = b.same(body(index))
-        partitions.append(Partition(lower, upper, None, None, index, scope.block((result,)), (), b.span))
-    loop = WithLoop(tuple(extents), tuple(partitions), (Genarray(base, (), zero(base)),), disjoint=True, complete=True)
+        partitions.append(g.Partition(lower, upper, None, None, index, scope.block((result,)), (), b.span))
+    loop = g.WithLoop(
+        tuple(extents), tuple(partitions), (g.Genarray(base, (), zero(base)),), disjoint=True, complete=True
+    )
     return new_array(b, loop, base, extents)
 
 
-def new_array(b: Builder, loop: WithLoop, base: str, extents: Sequence[Atom]) -> Var:
+def new_array(b: Builder, loop: g.WithLoop, base: str, extents: Sequence[g.Atom]) -> g.Var:
     """The result of a with-loop with one operator that makes an array."""
     from sacpy.jit.ir.graph import ArrayType
 
     return b.emit(loop, [ArrayType(base, tuple(extents))], "a")[0]
 
 
-def reduce_bools(b: Builder, op: str, value: Value) -> Atom:
+def reduce_bools(b: Builder, op: str, value: Value) -> g.Atom:
     """`all` (op "and") or `any` (op "or") of all elements."""
     if isinstance(value, Small):
-        result: Atom = TRUE if op == "and" else FALSE
+        result: g.Atom = g.TRUE if op == "and" else g.FALSE
         for e in value.elements:
             result = b.op(op, result, e)
         return result
-    if not is_array(value) or not isinstance(value, Var):
+    if not is_array(value) or not isinstance(value, g.Var):
         return value
     extents = extents_of(value)
     lower = (integer(0),) * len(extents)
@@ -133,26 +135,26 @@ def reduce_bools(b: Builder, op: str, value: Value) -> Atom:
     with b.inside(closed=False) as scope:
         b.declare(index)
         element = b.load(value, index)
-    accumulator, new = (b.names.var(stem, ScalarType("bool")) for stem in ("acc", "val"))
+    accumulator, new = (b.names.var(stem, g.ScalarType("bool")) for stem in ("acc", "val"))
     with b.inside(closed=False) as combining:
         b.declare((accumulator, new))
         combined = b.op(op, accumulator, new)
-    neutral = TRUE if op == "and" else FALSE
-    stop = FALSE if op == "and" else TRUE
-    fold = Fold((neutral,), (accumulator,), (new,), combining.block((combined,)), (stop,))
-    partition = Partition(lower, extents, None, None, index, scope.block((element,)), (), b.span)
-    return b.emit(WithLoop(None, (partition,), (fold,)), [ScalarType("bool")], "all" if op == "and" else "any")[0]
+    neutral = g.TRUE if op == "and" else g.FALSE
+    stop = g.FALSE if op == "and" else g.TRUE
+    fold = g.Fold((neutral,), (accumulator,), (new,), combining.block((combined,)), (stop,))
+    partition = g.Partition(lower, extents, None, None, index, scope.block((element,)), (), b.span)
+    return b.emit(g.WithLoop(None, (partition,), (fold,)), [g.ScalarType("bool")], "all" if op == "and" else "any")[0]
 
 
-def constant_of(op: str, base: str) -> Const:
+def constant_of(op: str, base: str) -> g.Const:
     """`zero`, `one`, `minval`, `maxval` of a base type."""
     made = {"zero": constants.zero, "one": constants.one, "minval": constants.smallest, "maxval": constants.largest}[
         op
     ](base)
-    return Const(base, made)
+    return g.Const(base, made)
 
 
-def need_scalar(value: Value, what: str) -> Atom:
+def need_scalar(value: Value, what: str) -> g.Atom:
     """A value that must be a scalar. Raises `Fails`."""
     if isinstance(value, Small) or is_array(value):
         raise Fails(what)

@@ -13,25 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from sacpy.jit.failures import Unsupported
-from sacpy.jit.ir.graph import (
-    FALSE,
-    INT,
-    TRUE,
-    ArrayType,
-    Atom,
-    Check,
-    Cons,
-    Const,
-    Let,
-    Load,
-    Op,
-    Rhs,
-    ScalarType,
-    Stmt,
-    Type,
-    Var,
-    View,
-)
+from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.names import Names
 from sacpy.jit.ir.operations import op_base
 from sacpy.jit.specialise.facts import Facts, Range, Scope
@@ -79,7 +61,7 @@ class Builder(Facts):
         self.sharing = sharing
         self.cells = 0  # bodies of with-loops around
         self.names = Names()
-        self.views: dict[str, tuple[Var, tuple[Atom, ...]]] = {}
+        self.views: dict[str, tuple[g.Var, tuple[g.Atom, ...]]] = {}
         self.extents: set[str] = set()  # variables that are extents of arrays wherever they are in scope
         self.span: Span = NOWHERE
         self.lenient = False
@@ -134,84 +116,84 @@ class Builder(Facts):
         self.scope.made |= scope.made
         self.scope.same |= scope.same
         for s in scope.statements:
-            if isinstance(s, Let):
+            if isinstance(s, g.Let):
                 for v in s.targets:
                     self.depths[v.name] = self.depth
 
-    def declare(self, variables: Sequence[Var]) -> None:
+    def declare(self, variables: Sequence[g.Var]) -> None:
         """Variables that the innermost block binds: parameters, indices. Extents of arrays among them are at least 0;
         those that an outer block sets need not be so elsewhere."""
         for v in variables:
             self.place(v, self.depth)
             for e in extents_of(v):
-                if isinstance(e, Var) and self.depth_of(e) == self.depth:
+                if isinstance(e, g.Var) and self.depth_of(e) == self.depth:
                     self.at_least(e, 0)
                     self.extents.add(e.name)
 
-    def is_extent(self, a: Atom) -> bool:
+    def is_extent(self, a: g.Atom) -> bool:
         """Whether this is certainly the extent of an array."""
-        return isinstance(a, Var) and a.name in self.extents
+        return isinstance(a, g.Var) and a.name in self.extents
 
     # ---- statements
 
-    def emit(self, rhs: Rhs, types: Sequence[Type], stem: str = "t") -> tuple[Var, ...]:
+    def emit(self, rhs: g.Rhs, types: Sequence[g.Type], stem: str = "t") -> tuple[g.Var, ...]:
         """Sets new variables in the innermost block."""
         targets = tuple(self.names.var(stem, t) for t in types)
         self.let(targets, rhs)
         return targets
 
-    def let(self, targets: tuple[Var, ...], rhs: Rhs) -> None:
+    def let(self, targets: tuple[g.Var, ...], rhs: g.Rhs) -> None:
         """Sets these variables in the innermost block."""
-        self._append(self.scope, Let(targets, rhs, self.span))
+        self._append(self.scope, g.Let(targets, rhs, self.span))
         self.declare(targets)
 
-    def _append(self, scope: Scope, statement: Stmt) -> None:
+    def _append(self, scope: Scope, statement: g.Stmt) -> None:
         self.count += 1
         self.sharing.statements += 1
         if self.sharing.statements > MOST:
             raise Unsupported("it is too large to be compiled at once", self.span)
         scope.statements.append(statement)
 
-    def check(self, condition: Atom, what: str) -> None:
+    def check(self, condition: g.Atom, what: str) -> None:
         """Asserts a bool. Raises `Fails` where it is known to be false."""
         condition = self.same(condition)
-        if condition == TRUE:
+        if condition == g.TRUE:
             return
-        if condition == FALSE:
+        if condition == g.FALSE:
             if self.lenient:
                 return
             raise Fails(what)
-        assert isinstance(condition, Var)
+        assert isinstance(condition, g.Var)
         op = self.definitions.get(condition.name)
         if op is not None and op.code == "and":
             for a in op.args:
                 self.check(a, what)
-            self.stands(condition, TRUE)
+            self.stands(condition, g.TRUE)
             return
         at = self.depth
         while at > self.depths[condition.name] and not self.scopes[at].closed:
             at -= 1
-        self._append(self.scopes[at], Check(condition, what, self.span))
+        self._append(self.scopes[at], g.Check(condition, what, self.span))
         inner, self.scopes = self.scopes, self.scopes[: at + 1]
         self.assume(condition, True)
         self.scopes = inner
 
     # ---- operations
 
-    def op(self, code: str, *args: Atom, exact: bool = False) -> Atom:
+    def op(self, code: str, *args: g.Atom, exact: bool = False) -> g.Atom:
         """An operation on scalars."""
-        op = Op(code, tuple(map(self.same, args)), exact)
+        op = g.Op(code, tuple(map(self.same, args)), exact)
         while True:
             found = self.decided(op) or simplify(op, self.definition)
             if found is None:
                 break
-            if not isinstance(found, Op):
+            if not isinstance(found, g.Op):
                 return self.same(found)
-            op = Op(found.code, tuple(map(self.same, found.args)), found.exact)
+            op = g.Op(found.code, tuple(map(self.same, found.args)), found.exact)
         return self._made(op)
 
-    def _made(self, op: Op) -> Atom:
-        if op.code in COMMUTATIVE and isinstance(op.args[1], Var) and op.args[0].base in _INTEGERS:
+    def _made(self, op: g.Op) -> g.Atom:
+        if op.code in COMMUTATIVE and isinstance(op.args[1], g.Var) and op.args[0].base in _INTEGERS:
             first, second = op.args
             key: object = (op.code, min(first, second, key=_name), max(first, second, key=_name))
         else:
@@ -223,11 +205,11 @@ class Builder(Facts):
                 return self.same(found)
         base = op_base(op.code, op.args)
         light = (op.code in _LIGHT and op.args[-1].base in _INTEGERS) or (
-            op.code == "div" and isinstance(op.args[1], Const) and base in _INTEGERS
+            op.code == "div" and isinstance(op.args[1], g.Const) and base in _INTEGERS
         )
         scope = self.scopes[min(home, self.depth)] if light else self.scope
-        target = self.names.var("t", ScalarType(base))
-        self._append(scope, Let((target,), op, self.span))
+        target = self.names.var("t", g.ScalarType(base))
+        self._append(scope, g.Let((target,), op, self.span))
         self.place(target, scope.depth)
         self.definitions[target.name] = op
         scope.made[key] = target
@@ -236,87 +218,87 @@ class Builder(Facts):
 
     # ---- helpers
 
-    def add(self, a: Atom, b: Atom | int, *, exact: bool = False) -> Atom:
+    def add(self, a: g.Atom, b: g.Atom | int, *, exact: bool = False) -> g.Atom:
         """The sum of two ints."""
         return self.op("add", a, integer(b) if isinstance(b, int) else b, exact=exact)
 
-    def sub(self, a: Atom, b: Atom | int) -> Atom:
+    def sub(self, a: g.Atom, b: g.Atom | int) -> g.Atom:
         """The difference of two ints."""
         return self.op("sub", a, integer(b) if isinstance(b, int) else b)
 
-    def equal(self, a: Atom, b: Atom) -> bool:
+    def equal(self, a: g.Atom, b: g.Atom) -> bool:
         """Whether two atoms are known to be the same."""
         return self.same(a) == self.same(b)
 
-    def need_equal(self, a: Sequence[Atom], b: Sequence[Atom], what: str) -> None:
+    def need_equal(self, a: Sequence[g.Atom], b: Sequence[g.Atom], what: str) -> None:
         """Asserts that extents agree."""
         if len(a) != len(b):
             raise Fails(what)
         for x, y in zip(a, b):
             self.check(self.op("eq", x, y), what)
 
-    def in_range(self, index: Sequence[Atom], extents: Sequence[Atom]) -> None:
+    def in_range(self, index: Sequence[g.Atom], extents: Sequence[g.Atom]) -> None:
         """Asserts that an index lies in an array."""
         for i, n in zip(index, extents):
             self.check(self.op("le", integer(0), i), "the index is not negative")
             self.check(self.op("lt", i, n), "the index lies in the array")
 
-    def load(self, array: Var, index: Sequence[Atom]) -> Var:
+    def load(self, array: g.Var, index: Sequence[g.Atom]) -> g.Var:
         """One element, in range."""
         array, index = self.viewed(array, index)
-        return self.shared(Load(array, tuple(index)), ScalarType(array.base))
+        return self.shared(g.Load(array, tuple(index)), g.ScalarType(array.base))
 
-    def view(self, array: Var, index: Sequence[Atom]) -> Var:
+    def view(self, array: g.Var, index: Sequence[g.Atom]) -> g.Var:
         """A sub-array, in range."""
         array, index = self.viewed(array, index)
-        result = self.shared(View(array, tuple(index)), ArrayType(array.base, extents_of(array)[len(index) :]))
+        result = self.shared(g.View(array, tuple(index)), g.ArrayType(array.base, extents_of(array)[len(index) :]))
         self.views[result.name] = (array, tuple(index))
         return result
 
-    def viewed(self, array: Var, index: Sequence[Atom]) -> tuple[Var, tuple[Atom, ...]]:
+    def viewed(self, array: g.Var, index: Sequence[g.Atom]) -> tuple[g.Var, tuple[g.Atom, ...]]:
         """An array and an index with the view that the array may be taken off."""
         if array.name in self.views:
             array, outer = self.views[array.name]
             return array, (*outer, *index)
         return array, tuple(index)
 
-    def shared(self, rhs: Load | View, type_: Type) -> Var:
+    def shared(self, rhs: g.Load | g.View, type_: g.Type) -> g.Var:
         """A load or view, which one made before in a block around serves too."""
         key = (type(rhs), rhs.array.name, rhs.index)
         for scope in reversed(self.scopes):
             found = scope.made.get(key)
-            if isinstance(found, Var):
+            if isinstance(found, g.Var):
                 return found
         (target,) = self.emit(rhs, [type_])
         self.scope.made[key] = target
         return target
 
-    def array(self, value: Value) -> Var:
+    def array(self, value: Value) -> g.Var:
         """A value of rank 1 or more as an array variable. Of constants, one is made for all."""
         if not isinstance(value, Small):
-            assert is_array(value) and isinstance(value, Var)
+            assert is_array(value) and isinstance(value, g.Var)
             return value
         home = max(map(self.depth_of, value.elements), default=0)
-        key = (Cons, value.base, value.extents, value.elements)
+        key = (g.Cons, value.base, value.extents, value.elements)
         for scope in self.scopes[home:]:
             found = scope.made.get(key)
-            if isinstance(found, Var):
+            if isinstance(found, g.Var):
                 return found
         at = self.depth
         while at > home and not self.scopes[at].closed:
             at -= 1
-        target = self.names.var("c", ArrayType(value.base, tuple(map(integer, value.extents))))
-        self._append(self.scopes[at], Let((target,), Cons(value.base, value.extents, value.elements), self.span))
+        target = self.names.var("c", g.ArrayType(value.base, tuple(map(integer, value.extents))))
+        self._append(self.scopes[at], g.Let((target,), g.Cons(value.base, value.extents, value.elements), self.span))
         self.place(target, at)
         self.scopes[at].made[key] = target
         return target
 
-    def index_var(self, stem: str, lower: Atom, upper: Atom) -> Var:
+    def index_var(self, stem: str, lower: g.Atom, upper: g.Atom) -> g.Var:
         """A new index variable, from `lower` to below `upper`. It has to be declared in its block."""
-        v = self.names.var(stem, INT)
+        v = self.names.var(stem, g.INT)
         self.ranges[v.name] = Range(self.low(lower), self.same(upper))
         return v
 
 
-def _name(a: Atom) -> str:
-    return a.name if isinstance(a, Var) else a.key
+def _name(a: g.Atom) -> str:
+    return a.name if isinstance(a, g.Var) else a.key

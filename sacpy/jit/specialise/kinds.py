@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sacpy.jit.ir.graph import ArrayType, Atom, Cons, Const, Type, Var
+from sacpy.jit.ir import graph as g
 from sacpy.jit.specialise.elementwise import elements
 from sacpy.jit.specialise.emit import Builder
 from sacpy.jit.specialise.values import Kind, Ranks, Small, Value, extents_of, integer, is_scalar, zero
@@ -25,9 +25,9 @@ def kind_of(b: Builder, value: Value | None, depth: int) -> Kind:
     return Kind("array", value.base, tuple(_visible(b, e, depth) for e in extents_of(value)))
 
 
-def _visible(b: Builder, e: Atom, depth: int) -> Atom | None:
+def _visible(b: Builder, e: g.Atom, depth: int) -> g.Atom | None:
     e = b.same(e)
-    return e if isinstance(e, Const) or b.depth_of(e) <= depth else None
+    return e if isinstance(e, g.Const) or b.depth_of(e) <= depth else None
 
 
 def join(a: Kind, c: Kind) -> Kind:
@@ -46,7 +46,7 @@ def loosened(kind: Kind) -> Kind:
     return Kind("array", kind.base, (None,) * len(kind.extents)) if kind.form == "array" else kind
 
 
-def apart(b: Builder, kind: Kind, value: Value | None) -> tuple[Atom, ...]:
+def apart(b: Builder, kind: Kind, value: Value | None) -> tuple[g.Atom, ...]:
     """The atoms that a value comes apart into as one of this kind. Asserts the extents that the kind fixes."""
     if value is None:
         return _nothing(b, kind)
@@ -62,24 +62,26 @@ def apart(b: Builder, kind: Kind, value: Value | None) -> tuple[Atom, ...]:
         return tuple(
             b.same(e)
             for e in elements(
-                b, value, tuple(int(e.value) for e in kind.extents if e is not None and not isinstance(e, Var))
+                b, value, tuple(int(e.value) for e in kind.extents if e is not None and not isinstance(e, g.Var))
             )
         )
     return (*(b.same(e) for e, k in zip(extents_of(value), kind.extents) if k is None), b.array(value))
 
 
-def _nothing(b: Builder, kind: Kind) -> tuple[Atom, ...]:
+def _nothing(b: Builder, kind: Kind) -> tuple[g.Atom, ...]:
     """Atoms for a value that nobody sees."""
     if kind.form != "array":
         return (zero(kind.base),) * kind.width
     extents = tuple(e if e is not None else integer(0) for e in kind.extents)
-    (array,) = b.emit(Cons(kind.base, (0,) * len(extents), ()), [ArrayType(kind.base, (integer(0),) * len(extents))])
+    (array,) = b.emit(
+        g.Cons(kind.base, (0,) * len(extents), ()), [g.ArrayType(kind.base, (integer(0),) * len(extents))]
+    )
     return (*(integer(0) for e in kind.extents if e is None), array)
 
 
-def targets(b: Builder, kinds: Sequence[Kind], stems: Sequence[str]) -> tuple[tuple[Var, ...], list[Value]]:
+def targets(b: Builder, kinds: Sequence[Kind], stems: Sequence[str]) -> tuple[tuple[g.Var, ...], list[Value]]:
     """New variables for values of these kinds, all in a row, and the values."""
-    variables: list[Var] = []
+    variables: list[g.Var] = []
     values: list[Value] = []
     for kind, stem in zip(kinds, stems):
         found, value = kind.fresh(b.names, stem)
@@ -88,6 +90,6 @@ def targets(b: Builder, kinds: Sequence[Kind], stems: Sequence[str]) -> tuple[tu
     return tuple(variables), values
 
 
-def types_of(variables: Sequence[Var]) -> list[Type]:
+def types_of(variables: Sequence[g.Var]) -> list[g.Type]:
     """Their types."""
     return [v.type for v in variables]

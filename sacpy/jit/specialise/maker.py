@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from sacpy.jit.beside import checkpoint
 from sacpy.jit.failures import Unsupported
-from sacpy.jit.ir.graph import INT, ArrayType, Atom, Call, Const, Function, Input, Output, ScalarType, Unit, Var
+from sacpy.jit.ir import graph as g
 from sacpy.jit.specialise.calls import Frame
 from sacpy.jit.specialise.emit import Builder
 from sacpy.jit.specialise.kinds import apart, kind_of, targets
@@ -126,7 +126,7 @@ class Version(Record):
     name: str
     params: tuple[Kind, ...]
     results: tuple[Kind, ...]
-    made: Function | None = None
+    made: g.Function | None = None
 
 
 class Maker:
@@ -220,7 +220,7 @@ class Maker:
         version = self.version(signature, Use(signature.key, kinds, constants))
         atoms = [x for kind, a in zip(version.params, args) for x in apart(b, kind, a)]
         variables, values = targets(b, version.results, ["r"] * len(version.results))
-        b.let(variables, Call(version.name, tuple(atoms)))
+        b.let(variables, g.Call(version.name, tuple(atoms)))
         return values
 
     def version(self, signature: core.Signature, use: Use) -> Version:
@@ -282,16 +282,16 @@ class Maker:
         if not recursive:
             version.results = tuple(kind_of(b, r, -1) for r in results)
         atoms = [a for kind, r in zip(version.results, results) for a in apart(b, kind, r)]
-        version.made = Function(version.name, params, tidy(b.scope.block(atoms)), signature.key, self.sharing.wide)
+        version.made = g.Function(version.name, params, tidy(b.scope.block(atoms)), signature.key, self.sharing.wide)
 
     # ---- the root
 
-    def root(self, key: str, arguments: Sequence[Argument]) -> Unit:
+    def root(self, key: str, arguments: Sequence[Argument]) -> g.Unit:
         """The unit whose root is the function with this key."""
         signature = self.known.program.signature(key)
         b = Builder(self.sharing)
-        inputs: list[Input] = []
-        params: list[Var] = []
+        inputs: list[g.Input] = []
+        params: list[g.Var] = []
         args: list[Value] = []
         for at, (argument, slot) in enumerate(zip(arguments, signature.params, strict=True)):
             if argument.base not in KNOWN:
@@ -316,9 +316,9 @@ class Maker:
         except Branches:
             raise Unsupported(DEPENDS, b.span) from None
         atoms, outputs = _outputs(b, results)
-        root = Function(_plain(key), tuple(params), tidy(b.scope.block(atoms)), key, self.sharing.wide)
+        root = g.Function(_plain(key), tuple(params), tidy(b.scope.block(atoms)), key, self.sharing.wide)
         functions = (root, *(v.made for v in self.versions.values() if v.made is not None))
-        return Unit(functions, tuple(inputs), tuple(outputs), self.sharing.notes)
+        return g.Unit(functions, tuple(inputs), tuple(outputs), self.sharing.notes)
 
 
 def _known(values: Values) -> list[Value]:
@@ -326,65 +326,65 @@ def _known(values: Values) -> list[Value]:
     return [v for v in values if v is not None]
 
 
-def _parameter(b: Builder, argument: Argument, at: int, stem: str) -> tuple[list[Var], Value, list[Input]]:
+def _parameter(b: Builder, argument: Argument, at: int, stem: str) -> tuple[list[g.Var], Value, list[g.Input]]:
     """Parameters of the root for one argument, its value, and where they come from."""
     base, shape = argument.base, argument.shape
     if not shape:
-        scalar = b.names.var(stem, ScalarType(base))
-        return [scalar], scalar, [Input("scalar", at)]
+        scalar = b.names.var(stem, g.ScalarType(base))
+        return [scalar], scalar, [g.Input("scalar", at)]
     known = tuple(e for e in shape if e is not None)
     size = 1
     for e in known:
         size *= e
     if len(known) == len(shape) and size <= LIMIT:
-        elements = [b.names.var(stem, ScalarType(base)) for _ in range(size)]
-        return elements, Small(base, known, tuple(elements)), [Input("element", at, k) for k in range(size)]
-    extents: list[Atom] = []
-    params: list[Var] = []
-    inputs: list[Input] = []
+        elements = [b.names.var(stem, g.ScalarType(base)) for _ in range(size)]
+        return elements, Small(base, known, tuple(elements)), [g.Input("element", at, k) for k in range(size)]
+    extents: list[g.Atom] = []
+    params: list[g.Var] = []
+    inputs: list[g.Input] = []
     for axis, known_extent in enumerate(shape):
         if known_extent is None:
-            extent = b.names.var(f"{stem}_n", INT)
+            extent = b.names.var(f"{stem}_n", g.INT)
             params.append(extent)
-            inputs.append(Input("extent", at, axis))
+            inputs.append(g.Input("extent", at, axis))
             extents.append(extent)
         else:
             extents.append(integer(known_extent))
-    array = b.names.var(stem, ArrayType(base, tuple(extents)))
-    return [*params, array], array, [*inputs, Input("array", at)]
+    array = b.names.var(stem, g.ArrayType(base, tuple(extents)))
+    return [*params, array], array, [*inputs, g.Input("array", at)]
 
 
 def _constant(argument: Argument) -> Value:
     """The value that a unit is made for."""
     assert argument.value is not None
-    atoms = tuple(Const(argument.base, v) for v in argument.value)
+    atoms = tuple(g.Const(argument.base, v) for v in argument.value)
     if not argument.shape:
         return atoms[0]
     return Small(argument.base, tuple(e for e in argument.shape if e is not None), atoms)
 
 
-def _outputs(b: Builder, results: Sequence[Value]) -> tuple[list[Atom], list[Output]]:
+def _outputs(b: Builder, results: Sequence[Value]) -> tuple[list[g.Atom], list[g.Output]]:
     """The root's results, and how the function's are put together from them."""
-    atoms: list[Atom] = []
-    outputs: list[Output] = []
+    atoms: list[g.Atom] = []
+    outputs: list[g.Output] = []
     for value in results:
         at = len(atoms)
         if is_scalar(value):
             assert not isinstance(value, Small)
             atoms.append(b.same(value))
-            outputs.append(Output("scalar", value.base, (at,)))
+            outputs.append(g.Output("scalar", value.base, (at,)))
         elif isinstance(value, Small):
             atoms += map(b.same, value.elements)
-            outputs.append(Output("small", value.base, tuple(range(at, len(atoms))), value.extents))
+            outputs.append(g.Output("small", value.base, tuple(range(at, len(atoms))), value.extents))
         else:
             extents: list[int | tuple[None, int]] = []
             for e in map(b.same, extents_of(value)):
-                if isinstance(e, Var):
+                if isinstance(e, g.Var):
                     extents.append((None, len(atoms)))
                     atoms.append(e)
                 else:
                     extents.append(int(e.value))
-            outputs.append(Output("array", value.base, (len(atoms),), tuple(extents)))
+            outputs.append(g.Output("array", value.base, (len(atoms),), tuple(extents)))
             atoms.append(b.array(value))
     return atoms, outputs
 
@@ -396,7 +396,7 @@ def _widened(kind: Kind, *, everything: bool) -> Kind:
     return Kind(
         "array",
         kind.base,
-        tuple(None if everything or not isinstance(e, Const) or int(e.value) > FEW else e for e in kind.extents),
+        tuple(None if everything or not isinstance(e, g.Const) or int(e.value) > FEW else e for e in kind.extents),
     )
 
 

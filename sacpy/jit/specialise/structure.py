@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from math import prod
 
 from sacpy.jit.failures import Unsupported
-from sacpy.jit.ir.graph import FALSE, TOO_LARGE, ArrayType, Atom, Const, Reshape, Update, Var
+from sacpy.jit.ir import graph as g
 from sacpy.jit.specialise.elementwise import elements, indices, mapped, need_scalar, partitioned
 from sacpy.jit.specialise.emit import Builder
 from sacpy.jit.specialise.sharing import Wider
@@ -33,7 +33,7 @@ CHOICES = 4  # elements of a small array among which a computed index chooses by
 LARGEST = 2147483647
 
 
-def vector(b: Builder, value: Value, what: str) -> tuple[Atom, ...]:
+def vector(b: Builder, value: Value, what: str) -> tuple[g.Atom, ...]:
     """The components of an index or shape: a scalar is one component. Raises `Unsupported` where their number is not
     known."""
     if is_scalar(value) and not isinstance(value, Small):
@@ -45,7 +45,7 @@ def vector(b: Builder, value: Value, what: str) -> tuple[Atom, ...]:
     extents = static_extents(value)
     if extents is None:
         (length,) = map(b.same, extents_of(value))
-        if not isinstance(length, Const):
+        if not isinstance(length, g.Const):
             raise Unsupported(
                 f"the length of {what} is known only when it runs, and with it the rank of an array", b.span
             )
@@ -69,9 +69,9 @@ def shape(value: Value, cell: int) -> Small:
     return small_vector(extents[: len(extents) - cell])
 
 
-def constants_of(index: Sequence[Atom]) -> tuple[int, ...] | None:
+def constants_of(index: Sequence[g.Atom]) -> tuple[int, ...] | None:
     """The values of atoms that are all constants."""
-    found = tuple(int(i.value) for i in index if isinstance(i, Const))
+    found = tuple(int(i.value) for i in index if isinstance(i, g.Const))
     return found if len(found) == len(index) else None
 
 
@@ -101,7 +101,7 @@ def sel(b: Builder, iv: Value, value: Value, cell: int) -> Value:
     return b.view(array, index)
 
 
-def _small_sel(b: Builder, index: Sequence[Atom], value: Small) -> Value:
+def _small_sel(b: Builder, index: Sequence[g.Atom], value: Small) -> Value:
     rest = value.extents[len(index) :]
     size = prod(rest)
     known = constants_of(index)
@@ -111,7 +111,7 @@ def _small_sel(b: Builder, index: Sequence[Atom], value: Small) -> Value:
         return _of(value.base, rest, value.elements[start : start + size])
     count = prod(value.extents[: len(index)])
     if not count:
-        b.check(FALSE, "the index lies in the array")
+        b.check(g.FALSE, "the index lies in the array")
         return _of(value.base, rest, ())
     if count <= CHOICES:
         rows = [value.elements[k * size : (k + 1) * size] for k in range(count)]
@@ -126,9 +126,9 @@ def _small_sel(b: Builder, index: Sequence[Atom], value: Small) -> Value:
     return Small(value.base, rest, tuple(b.load(array, (*index, *map(integer, inner))) for inner in indices(rest)))
 
 
-def _hits(b: Builder, index: Sequence[Atom], at: Sequence[int]) -> Atom:
+def _hits(b: Builder, index: Sequence[g.Atom], at: Sequence[int]) -> g.Atom:
     """Whether a computed index is this one."""
-    result: Atom = Const("bool", True)
+    result: g.Atom = g.Const("bool", True)
     for i, k in zip(index, at):
         result = b.op("and", result, b.op("eq", i, integer(k)))
     return result
@@ -141,7 +141,7 @@ def _flat(index: Sequence[int], extents: Sequence[int]) -> int:
     return at
 
 
-def _of(base: str, extents: tuple[int, ...], found: Sequence[Atom]) -> Value:
+def _of(base: str, extents: tuple[int, ...], found: Sequence[g.Atom]) -> Value:
     """A small array, or a scalar. In code that is never executed there may be too few elements."""
     size = prod(extents)
     made = (*found[:size], *[zero(base)] * (size - len(found)))
@@ -163,11 +163,11 @@ def modarray(b: Builder, value: Value, iv: Value, new: Value, cell: int) -> Valu
         if changed is not None:
             return changed
     array = b.array(value)
-    atom: Atom = b.array(new) if len(index) < len(extents) else need_scalar(new, "the new value is a scalar")
-    return b.emit(Update(array, tuple(index), atom), [array.type], "u")[0]
+    atom: g.Atom = b.array(new) if len(index) < len(extents) else need_scalar(new, "the new value is a scalar")
+    return b.emit(g.Update(array, tuple(index), atom), [array.type], "u")[0]
 
 
-def _small_update(b: Builder, value: Small, index: Sequence[Atom], new: Value) -> Small | None:
+def _small_update(b: Builder, value: Small, index: Sequence[g.Atom], new: Value) -> Small | None:
     rest = value.extents[len(index) :]
     size = prod(rest)
     fresh = elements(b, new, rest)
@@ -207,33 +207,33 @@ def reshape(b: Builder, shp: Value, value: Value, cell: int) -> Value:
         return b.load(array, (integer(0),) * len(own))
     if tuple(map(b.same, wanted)) == tuple(map(b.same, own)):
         return array
-    return settled(b, b.emit(Reshape(array, wanted), [ArrayType(value.base, wanted)], "r")[0])
+    return settled(b, b.emit(g.Reshape(array, wanted), [g.ArrayType(value.base, wanted)], "r")[0])
 
 
-def natural(b: Builder, extents: Sequence[Atom]) -> None:
+def natural(b: Builder, extents: Sequence[g.Atom]) -> None:
     """Asserts that an array may have such extents."""
     for n in extents:
         b.check(b.op("le", integer(0), n), "an extent is not negative")
         if not b.is_extent(n):
             not_too_large(b, n)
-        if isinstance(n, Var) and b.low(n) is None and b.depth_of(n) == b.depth:
+        if isinstance(n, g.Var) and b.low(n) is None and b.depth_of(n) == b.depth:
             b.at_least(n, 0)
 
 
-def not_too_large(b: Builder, n: Atom) -> None:
+def not_too_large(b: Builder, n: g.Atom) -> None:
     """Asserts that an extent is as large as the unit's may be. Raises `Wider` where only those of another may."""
     condition = b.op("le", n, integer(b.sharing.largest))
-    if condition == FALSE and not b.sharing.wide and not b.lenient:
+    if condition == g.FALSE and not b.sharing.wide and not b.lenient:
         raise Wider
-    b.check(condition, TOO_LARGE)
+    b.check(condition, g.TOO_LARGE)
 
 
-def same_size(b: Builder, a: Sequence[Atom], c: Sequence[Atom]) -> None:
+def same_size(b: Builder, a: Sequence[g.Atom], c: Sequence[g.Atom]) -> None:
     """Asserts that two lists of extents have the same product, in numbers wide enough not to wrap."""
     what = "the number of elements stays the same"
     first, second = list(map(b.same, a)), list(map(b.same, c))
     for n in list(first):
-        if n in second and isinstance(n, Var):
+        if n in second and isinstance(n, g.Var):
             first.remove(n)
             second.remove(n)
     known = [constants_of(first), constants_of(second)]
@@ -243,11 +243,11 @@ def same_size(b: Builder, a: Sequence[Atom], c: Sequence[Atom]) -> None:
     b.check(b.op("eq", left, right), what)
 
 
-def _product(b: Builder, extents: Sequence[Atom], what: str) -> Atom:
-    total: Atom = Const("long", 1)
+def _product(b: Builder, extents: Sequence[g.Atom], what: str) -> g.Atom:
+    total: g.Atom = g.Const("long", 1)
     for at, n in enumerate(extents):
         if at > 1:
-            b.check(b.op("le", total, Const("long", LARGEST)), what)
+            b.check(b.op("le", total, g.Const("long", LARGEST)), what)
         total = b.op("mul", total, b.op("tol", n))
     return total
 
@@ -263,7 +263,7 @@ def cat(b: Builder, x: Value, y: Value) -> Value:
         return Small(x.base, (sx[0] + sy[0], *sx[1:]), (*elements(b, x, sx), *elements(b, y, sy)))
     first, second = b.array(x), b.array(y)
     if b.sharing.wide:  # the sum need not be an int
-        b.check(b.op("le", ex[0], b.op("sub", integer(b.sharing.largest), ey[0], exact=True)), TOO_LARGE)
+        b.check(b.op("le", ex[0], b.op("sub", integer(b.sharing.largest), ey[0], exact=True)), g.TOO_LARGE)
     total = b.add(ex[0], ey[0], exact=True)
     not_too_large(b, total)
     rest = ex[1:]
@@ -298,7 +298,7 @@ def take(b: Builder, n: Value, value: Value, *, drop: bool) -> Value:
     return section(b, value, [(left, offset), *((e, integer(0)) for e in extents[1:])])
 
 
-def section(b: Builder, value: Value, axes: Sequence[tuple[Atom, Atom]]) -> Value:
+def section(b: Builder, value: Value, axes: Sequence[tuple[g.Atom, g.Atom]]) -> Value:
     """A box of an array: per axis, how many, and from where. It lies in the array."""
     sizes = constants_of([size for size, _ in axes])
     offsets = constants_of([offset for _, offset in axes])
@@ -315,7 +315,7 @@ def section(b: Builder, value: Value, axes: Sequence[tuple[Atom, Atom]]) -> Valu
             tuple(b.load(array, [b.add(o, i) for i, (_, o) in zip(at, axes)]) for at in indices(sizes)),
         )
     for size, _ in axes:
-        if isinstance(size, Var):
+        if isinstance(size, g.Var):
             b.at_least(size, 0)
     return mapped(
         b,
@@ -347,7 +347,7 @@ def cons(b: Builder, values: Sequence[Value]) -> Value:
 
 def constant(b: Builder, base: str, extents: tuple[int, ...], found: Sequence[int | float | bool]) -> Value:
     """A constant of the program."""
-    atoms = tuple(Const(base, v) for v in found)
+    atoms = tuple(g.Const(base, v) for v in found)
     if not extents:
         return atoms[0]
     small = Small(base, extents, atoms)
@@ -374,13 +374,13 @@ def cut(b: Builder, spec: str, cell: int, value: Value, at: Sequence[Value]) -> 
     return _gathered(b, value, kept, lambda inner: _merged(index, inner))
 
 
-def _merged(index: Sequence[Atom | None], inner: Sequence[Atom]) -> list[Atom]:
+def _merged(index: Sequence[g.Atom | None], inner: Sequence[g.Atom]) -> list[g.Atom]:
     """An index from fixed components and those of the kept axes."""
     moving = iter(inner)
     return [next(moving) if i is None else i for i in index]
 
 
-def _gathered(b: Builder, value: Value, kept: Sequence[Atom], where: object) -> Value:
+def _gathered(b: Builder, value: Value, kept: Sequence[g.Atom], where: object) -> Value:
     """A new array of extents `kept`, whose elements are found at `where` of their index."""
     assert callable(where)
     sizes = constants_of(tuple(map(b.same, kept)))

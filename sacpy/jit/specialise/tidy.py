@@ -9,99 +9,83 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sacpy.jit.ir.graph import (
-    ArrayType,
-    Atom,
-    Block,
-    Call,
-    Check,
-    Fold,
-    For,
-    If,
-    Let,
-    Loop,
-    Partition,
-    Rhs,
-    Stmt,
-    Var,
-    WithLoop,
-    blocks,
-    operands,
-)
+from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import inner_binders
 
 
-def tidy(block: Block) -> Block:
+def tidy(block: g.Block) -> g.Block:
     """The block without dead code."""
     return _block(block, set())
 
 
-def _block(block: Block, used: set[str]) -> Block:
+def _block(block: g.Block, used: set[str]) -> g.Block:
     """Goes backwards; `used` gains the variables that the block reads."""
     _use(block.results, used)
-    kept: list[Stmt] = []
+    kept: list[g.Stmt] = []
     for statement in reversed(block.statements):
-        if isinstance(statement, Check):
+        if isinstance(statement, g.Check):
             _use((statement.condition,), used)
             kept.append(statement)
             continue
         if not any(t.name in used for t in statement.targets) and not _stays(statement.rhs):
             continue
         rhs = _inside(statement.rhs, used)
-        _use(operands(rhs), used)
+        _use(g.operands(rhs), used)
         for binder in (*statement.targets, *inner_binders(rhs)):
-            if isinstance(binder.type, ArrayType):
+            if isinstance(binder.type, g.ArrayType):
                 _use(binder.type.extents, used)
-        kept.append(Let(statement.targets, rhs, statement.span))
+        kept.append(g.Let(statement.targets, rhs, statement.span))
     kept.reverse()
-    return Block(tuple(kept), block.results)
+    return g.Block(tuple(kept), block.results)
 
 
-def _stays(rhs: Rhs) -> bool:
+def _stays(rhs: g.Rhs) -> bool:
     """Whether a statement is there for more than its results: for the checks in its branches (those of a condition come
     with code that asserts, not computes), or for a loop that may not end."""
     return (
-        isinstance(rhs, If)
+        isinstance(rhs, g.If)
         and any(
-            isinstance(s, Check) or (isinstance(s, Let) and _stays(s.rhs))
+            isinstance(s, g.Check) or (isinstance(s, g.Let) and _stays(s.rhs))
             for branch in (rhs.then, rhs.otherwise)
             for s in branch.statements
         )
     ) or _endless(rhs)
 
 
-def _endless(rhs: Rhs) -> bool:
-    return isinstance(rhs, Loop | Call) or any(
-        isinstance(s, Let) and _endless(s.rhs) for b in blocks(rhs) for s in b.statements
+def _endless(rhs: g.Rhs) -> bool:
+    return isinstance(rhs, g.Loop | g.Call) or any(
+        isinstance(s, g.Let) and _endless(s.rhs) for b in g.blocks(rhs) for s in b.statements
     )
 
 
-def _inside(rhs: Rhs, used: set[str]) -> Rhs:
+def _inside(rhs: g.Rhs, used: set[str]) -> g.Rhs:
     match rhs:
-        case If():
-            return If(rhs.condition, _block(rhs.then, used), _block(rhs.otherwise, used))
-        case Loop():
-            return Loop(rhs.params, rhs.initial, _block(rhs.condition, used), _block(rhs.body, used), rhs.body_first)
-        case For():
-            return For(rhs.index, rhs.lower, rhs.upper, rhs.step, rhs.params, rhs.initial, _block(rhs.body, used))
-        case WithLoop():
+        case g.If():
+            return g.If(rhs.condition, _block(rhs.then, used), _block(rhs.otherwise, used))
+        case g.Loop():
+            return g.Loop(rhs.params, rhs.initial, _block(rhs.condition, used), _block(rhs.body, used), rhs.body_first)
+        case g.For():
+            return g.For(rhs.index, rhs.lower, rhs.upper, rhs.step, rhs.params, rhs.initial, _block(rhs.body, used))
+        case g.WithLoop():
             operators = tuple(
-                Fold(o.neutrals, o.accumulators, o.values, _block(o.combine, used), o.stop, o.commutative)
-                if isinstance(o, Fold)
+                g.Fold(o.neutrals, o.accumulators, o.values, _block(o.combine, used), o.stop, o.commutative)
+                if isinstance(o, g.Fold)
                 else o
                 for o in rhs.operators
             )
             partitions = tuple(
-                Partition(p.lower, p.upper, p.step, p.width, p.index, _block(p.body, used), p.pragmas, p.span, p.staged)
+                g.Partition(
+                    p.lower, p.upper, p.step, p.width, p.index, _block(p.body, used), p.pragmas, p.span, p.staged
+                )
                 for p in rhs.partitions
             )
-            return WithLoop(rhs.frame, partitions, operators, rhs.disjoint, rhs.complete, rhs.pragmas)
+            return g.WithLoop(rhs.frame, partitions, operators, rhs.disjoint, rhs.complete, rhs.pragmas)
     return rhs
 
 
-def _use(atoms: Iterable[Atom], used: set[str]) -> None:
+def _use(atoms: Iterable[g.Atom], used: set[str]) -> None:
     for a in atoms:
-        if isinstance(a, Var):
+        if isinstance(a, g.Var):
             used.add(a.name)
-            if isinstance(a.type, ArrayType):
-                used.update(e.name for e in a.type.extents if isinstance(e, Var))
+            if isinstance(a.type, g.ArrayType):
+                used.update(e.name for e in a.type.extents if isinstance(e, g.Var))

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from math import prod
 
-from sacpy.jit.ir.graph import ArrayType, Atom, Const, ScalarType, Type, Var
+from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.names import Names
 from sacpy.lang import constants
 from sacpy.lang.lattice import constant
@@ -39,10 +39,10 @@ class Small(Node):
 
     base: str
     extents: tuple[int, ...]
-    elements: tuple[Atom, ...]
+    elements: tuple[g.Atom, ...]
 
 
-Value = Const | Var | Small
+Value = g.Const | g.Var | Small
 
 
 class Kind(Node):
@@ -51,22 +51,22 @@ class Kind(Node):
 
     form: str
     base: str
-    extents: tuple[Atom | None, ...] = ()
+    extents: tuple[g.Atom | None, ...] = ()
 
-    def types(self) -> Iterator[Type | None]:
+    def types(self) -> Iterator[g.Type | None]:
         """The types of the atoms that a value of this kind comes apart into; None is the array itself."""
         if self.form == "scalar":
-            yield ScalarType(self.base)
+            yield g.ScalarType(self.base)
         elif self.form == "small":
-            yield from [ScalarType(self.base)] * self.size
+            yield from [g.ScalarType(self.base)] * self.size
         else:
-            yield from [ScalarType("int") for e in self.extents if e is None]
+            yield from [g.ScalarType("int") for e in self.extents if e is None]
             yield None
 
     @property
     def size(self) -> int:
         """The number of elements of a small array."""
-        return prod(int(e.value) for e in self.extents if isinstance(e, Const))
+        return prod(int(e.value) for e in self.extents if isinstance(e, g.Const))
 
     @property
     def width(self) -> int:
@@ -83,22 +83,22 @@ class Kind(Node):
         """As inference sees it."""
         if self.form == "scalar":
             return constant((), None)
-        extents = tuple(int(e.value) if isinstance(e, Const) else None for e in self.extents)
+        extents = tuple(int(e.value) if isinstance(e, g.Const) else None for e in self.extents)
         return Shape(len(extents), extents, len(extents))
 
-    def fresh(self, names: Names, stem: str) -> tuple[tuple[Var, ...], Value]:
+    def fresh(self, names: Names, stem: str) -> tuple[tuple[g.Var, ...], Value]:
         """New variables for a value of this kind, and the value that they make."""
         if self.form == "scalar":
-            v = names.var(stem, ScalarType(self.base))
+            v = names.var(stem, g.ScalarType(self.base))
             return (v,), v
         if self.form == "small":
-            elements = tuple(names.var(stem, ScalarType(self.base)) for _ in range(self.size))
+            elements = tuple(names.var(stem, g.ScalarType(self.base)) for _ in range(self.size))
             return elements, Small(
-                self.base, tuple(int(e.value) for e in self.extents if isinstance(e, Const)), elements
+                self.base, tuple(int(e.value) for e in self.extents if isinstance(e, g.Const)), elements
             )
-        extents = tuple(names.var(f"{stem}_n", ScalarType("int")) if e is None else e for e in self.extents)
-        array = names.var(stem, ArrayType(self.base, extents))
-        return (*(e for e, k in zip(extents, self.extents) if k is None and isinstance(e, Var)), array), array
+        extents = tuple(names.var(f"{stem}_n", g.ScalarType("int")) if e is None else e for e in self.extents)
+        array = names.var(stem, g.ArrayType(self.base, extents))
+        return (*(e for e, k in zip(extents, self.extents) if k is None and isinstance(e, g.Var)), array), array
 
 
 def base_of(value: Value) -> str:
@@ -108,57 +108,57 @@ def base_of(value: Value) -> str:
 
 def is_array(value: Value) -> bool:
     """Whether the value is an array variable."""
-    return isinstance(value, Var) and isinstance(value.type, ArrayType)
+    return isinstance(value, g.Var) and isinstance(value.type, g.ArrayType)
 
 
 def is_scalar(value: Value) -> bool:
     """Whether the value is a scalar."""
-    return not isinstance(value, Small) and isinstance(value.type, ScalarType)
+    return not isinstance(value, Small) and isinstance(value.type, g.ScalarType)
 
 
-def extents_of(value: Value) -> tuple[Atom, ...]:
+def extents_of(value: Value) -> tuple[g.Atom, ...]:
     """The extents; () of a scalar."""
     if isinstance(value, Small):
         return tuple(map(integer, value.extents))
-    return value.type.extents if isinstance(value.type, ArrayType) else ()
+    return value.type.extents if isinstance(value.type, g.ArrayType) else ()
 
 
 def static_extents(value: Value) -> tuple[int, ...] | None:
     """The extents, where all are constants."""
     if isinstance(value, Small):
         return value.extents
-    found = tuple(int(e.value) for e in extents_of(value) if isinstance(e, Const))
+    found = tuple(int(e.value) for e in extents_of(value) if isinstance(e, g.Const))
     return found if len(found) == len(extents_of(value)) else None
 
 
 def shape_of(value: Value) -> Shape:
     """A value as inference sees it, with its elements where all are constants."""
     if isinstance(value, Small):
-        known = [e.value for e in value.elements if isinstance(e, Const)]
+        known = [e.value for e in value.elements if isinstance(e, g.Const)]
         return constant(value.extents, known if len(known) == len(value.elements) else None)
-    if isinstance(value, Const):
+    if isinstance(value, g.Const):
         return constant((), [value.value])
-    extents = tuple(int(e.value) if isinstance(e, Const) else None for e in extents_of(value))
+    extents = tuple(int(e.value) if isinstance(e, g.Const) else None for e in extents_of(value))
     return Shape(len(extents), extents, len(extents))
 
 
-def const(base: str, value: int | float | bool) -> Const:
+def const(base: str, value: int | float | bool) -> g.Const:
     """A constant of a base type."""
-    return Const(base, value)
+    return g.Const(base, value)
 
 
 @lru_cache(maxsize=None, typed=True)
-def integer(value: int) -> Const:
+def integer(value: int) -> g.Const:
     """A constant of base "int"; there are many, and few different ones."""
-    return Const("int", value)
+    return g.Const("int", value)
 
 
 @cache
-def zero(base: str) -> Const:
+def zero(base: str) -> g.Const:
     """The zero of a base type."""
-    return Const(base, constants.zero(base))
+    return g.Const(base, constants.zero(base))
 
 
-def small_vector(elements: Sequence[Atom], base: str = "int") -> Small:
+def small_vector(elements: Sequence[g.Atom], base: str = "int") -> Small:
     """A vector from its elements."""
     return Small(base, (len(elements),), tuple(elements))
