@@ -205,7 +205,10 @@ def test_the_cpu_keeps_order_on_several_threads(name: str, strict: bool) -> None
             assert there("of_matrix", n, m) == of_matrix(n, m)
 
 
-@pytest.mark.parametrize("strategy", ["auto", "jing", "jing_ext", "jing_printed", "foldall"])
+@pytest.mark.parametrize(
+    "strategy",
+    ["auto", "jing", "foldall", *(pytest.param(s, marks=pytest.mark.long) for s in ("jing_ext", "jing_printed"))],
+)
 def test_the_device_keeps_order(strategy: str) -> None:
     there = Session_("emulator", strategy)
     for name, n in product(WANTED, SIZES[:-1]):

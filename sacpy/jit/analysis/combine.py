@@ -218,6 +218,7 @@ def cell_of(p: g.Partition) -> Cell | None:
         if (
             len(w.partitions) != 1
             or not w.partitions[0].rank
+            or not w.operators
             or not all(
                 isinstance(o, g.Fold) and o.stop is None and not any(g.extents_of(a) for a in o.neutrals)
                 for o in w.operators
