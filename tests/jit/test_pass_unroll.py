@@ -203,6 +203,8 @@ def test_the_sum_of_a_matrix_product_stays_a_loop_but_for_the_shortest_and_other
                                 double r = add acc, val
                                 give r
                             part [0] <= [k] < [{terms}]
+                                bool ok = lt k, n
+                                check ok : the index lies in the array
                                 double x = load a[i,k]
                                 double y = load b[{index}]
                                 double z = mul x, y

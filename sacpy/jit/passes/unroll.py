@@ -17,10 +17,11 @@ from math import prod
 from sacpy.jit.analysis.contractions import contraction
 from sacpy.jit.analysis.costs import size
 from sacpy.jit.ir import graph as g
-from sacpy.jit.ir.rewrite import copied
+from sacpy.jit.ir.rewrite import copied, needed_for
 from sacpy.jit.passes.loops_to_withloops import nest_of
 from sacpy.jit.passes.simplify import Simplifier
 from sacpy.jit.passes.units import per_function
+from sacpy.nodes import replace
 
 FEW = 16  # indices of a fold, whatever it stands in
 POINTS = 64  # of one that is no part of a matrix product
@@ -42,7 +43,8 @@ class _Unroller:
             Simplifier.let(self.walk, s)
             return
         if isinstance(rhs, g.WithLoop) and self.points > FEW:
-            self.tiled |= {t.name for p in rhs.partitions if (c := contraction(p)) and c.packed for t in c.targets}
+            products = (contraction(_unchecked(p)) for p in rhs.partitions)
+            self.tiled |= {t.name for c in products if c is not None and c.packed for t in c.targets}
         if (
             isinstance(rhs, g.WithLoop)
             and not self.walk.laid_out(rhs)
@@ -110,6 +112,18 @@ class _Unroller:
         self.walk.aliases(
             targets, tuple(a for values in total or [self.walk.atoms(o.neutrals) for o in folds] for a in values)
         )
+
+
+def _unchecked(p: g.Partition) -> g.Partition:
+    """A partition without the checks in its body and in the folds there, and what only these need: later, all of that
+    is lifted out of loops."""
+    statements = (
+        replace(s, rhs=replace(s.rhs, partitions=tuple(map(_unchecked, s.rhs.partitions))))
+        if isinstance(s, g.Let) and isinstance(s.rhs, g.WithLoop)
+        else s
+        for s in needed_for(p.body.results, p.body)
+    )
+    return replace(p, body=g.Block(tuple(statements), p.body.results))
 
 
 def _points(p: g.Partition) -> list[tuple[int, ...]] | None:
