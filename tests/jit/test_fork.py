@@ -1,11 +1,12 @@
-"""A process that is forked while compiled code runs in several threads: its child computes on, with threads of its
-own."""
+"""A process that is forked while its threads run compiled code or load modules: its child computes on, with threads of
+its own."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -49,3 +50,30 @@ def test_a_forked_child_has_threads_of_its_own() -> None:
         check=False,
     )
     assert done.stdout == "done\n", done.stderr
+
+
+LOADING = """
+import os, signal, sys, threading
+import sacpy
+
+sacpy.Session()
+begun = threading.Event()
+sys.path.insert(0, sys.argv[1])
+sys.argv.append(begun)
+threading.Thread(target=lambda: __import__("slow")).start()
+begun.wait()
+child = os.fork()
+if child == 0:
+    signal.alarm(5)
+    import slow
+    os._exit(slow.answer - 42)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_child_may_load_what_a_thread_was_loading(tmp_path: Path) -> None:
+    (tmp_path / "slow.py").write_text("import sys, time\nsys.argv[-1].set()\ntime.sleep(0.2)\nanswer = 42\n")
+    command = [sys.executable, "-W", "ignore", "-c", LOADING, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
