@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 from weakref import ref
 
-import sacpy.base.forking  # noqa: F401  (a fork waits for modules that threads are loading)
 from sacpy.embedding.functions import Module
 from sacpy.embedding.grants import World
 from sacpy.embedding.named import NamedValue, expect, is_name, is_operator, keep, operators_of

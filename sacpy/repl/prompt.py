@@ -213,9 +213,15 @@ def _dumb(talker: Talker, first: First | None) -> int:
     began = talker.begin(first, remarks=True)
     if began is not None and began.status is not None:
         return began.status
+    while True:
+        with suppress(KeyboardInterrupt):  # Ctrl-C while one is being dealt with
+            return _converse_plainly(talker)
+
+
+def _converse_plainly(talker: Talker) -> int:
     from sacpy.repl.parts import is_whole
 
-    text = ""
+    text, line = "", "\n"
     while True:
         try:
             print(CONTINUED if text else PROMPT, end="", flush=True)

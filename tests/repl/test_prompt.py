@@ -92,6 +92,16 @@ def test_a_terminal_without_a_cursor_gets_plain_lines(open_terminal: Open) -> No
     assert terminal.end() == 0
 
 
+def test_ctrl_c_before_the_first_plain_line_is_no_defect(open_terminal: Open) -> None:
+    terminal = open_terminal(TERM="dumb")
+    terminal.wait(r">>>\Z")
+    terminal.interrupt()
+    terminal.wait(r">>>(.|\n)*\n>>>\Z")
+    terminal.type("1 + 1\n")
+    terminal.wait(r"int 2\n>>>\Z")
+    assert terminal.end() == 0
+
+
 def piped(text: str, **environment: str) -> tuple[int, str, str]:
     done = subprocess.run(
         [sys.executable, "-m", "sacpy"],
