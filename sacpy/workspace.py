@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import sacpy.base.forking  # noqa: F401  (from here on a fork waits for modules that threads are loading)
+import sacpy.base.forking  # noqa: F401  (from here on a fork waits for what threads must not leave half done)
 from sacpy.base.collection import without_collection
 from sacpy.base.kept import cache_folder
 from sacpy.interp.limits import Limits, Watchdog

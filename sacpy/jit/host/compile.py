@@ -15,7 +15,6 @@ from __future__ import annotations
 import atexit
 import hashlib
 import itertools
-import os
 import re
 import threading
 from collections.abc import Mapping, Sequence
@@ -26,6 +25,7 @@ from typing import Any
 import llvmlite
 import llvmlite.binding as llvm
 
+from sacpy.base.forking import keep_whole
 from sacpy.jit.cache import Cache, native_folder
 from sacpy.jit.host.installed import OBJECT, suits, write_runtime
 from sacpy.jit.host.runtime import runtime_ir
@@ -90,9 +90,7 @@ def is_brief(ir: str) -> bool:
 
 
 _at_work = threading.Lock()  # LLVM works for one thread at a time here
-# no child begins in the middle of it, which nobody would finish there; it is not for long
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_at_work.acquire, after_in_parent=_at_work.release, after_in_child=_at_work.release)
+keep_whole(_at_work)  # it is not for long
 atexit.register(_at_work.acquire)  # nor does the process end there; nobody begins anything any more
 
 

@@ -15,6 +15,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from sacpy.base.forking import keep_whole
 from sacpy.jit.host import objects
 from sacpy.jit.host.installed import read_runtime
 from sacpy.jit.host.runtime import EXPORTS, runtime_ir
@@ -25,8 +26,7 @@ if TYPE_CHECKING:
     from sacpy.jit.host.waiting import Waiting
 
 _first = threading.Lock()  # of those who load the runtime
-if hasattr(os, "register_at_fork"):  # no child begins in the middle of it
-    os.register_at_fork(before=_first.acquire, after_in_parent=_first.release, after_in_child=_first.release)
+keep_whole(_first)
 
 
 @functools.cache
