@@ -48,19 +48,20 @@ class Library:
         return call
 
 
-def library(source: Path) -> Library:
-    """The library made of a C or C++ file; compiled where that has not been done. Raises `NoCompiler`."""
+def library(source: Path, *defined: str) -> Library:
+    """The library made of a C or C++ file; compiled where that has not been done. `defined`: macros, as the compiler's
+    options. Raises `NoCompiler`."""
     compiler = os.environ.get("CC") or shutil.which("gcc")
     if compiler is None:
         raise NoCompiler("there is no gcc on this machine")
     text = source.read_bytes()
-    key = hashlib.sha256(repr((text, FLAGS, compiler)).encode()).hexdigest()[:16]
+    key = hashlib.sha256(repr((text, FLAGS, compiler, defined)).encode()).hexdigest()[:16]
     path = BUILD / f"{source.stem}-{key}.so"
     if not path.exists():
         BUILD.mkdir(parents=True, exist_ok=True)
         made = path.with_suffix(f".{os.getpid()}")
         plus = source.suffix == ".cpp"
-        flags = [f.replace("-std=c17", "-std=c++17") if plus else f for f in FLAGS]
+        flags = [f.replace("-std=c17", "-std=c++17") if plus else f for f in (*FLAGS, *defined)]
         subprocess.run(
             [compiler, *flags, str(source), "-o", str(made), *(["-lstdc++"] if plus else []), "-lm"], check=True
         )

@@ -7,6 +7,7 @@ it wants.
 from __future__ import annotations
 
 import contextlib
+import functools
 import re
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -16,6 +17,8 @@ from pathlib import Path
 from sacpy import cli
 from sacpy.interp.world import World
 from sacpy.lang.diagnostics import Diagnostic, Edit, SacError, render_text
+from sacpy.lang.elaborate.program import ElaboratedProgram
+from sacpy.workspace import Workspace
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -65,6 +68,12 @@ def run_file(
         world.err().decode("utf-8", "replace") + text,
         tuple(_places(found)),
     )
+
+
+@functools.lru_cache(maxsize=8)
+def loaded(text: str) -> ElaboratedProgram:
+    """A program, ready to run: once for all the ways in which a test runs it. Raises `SacError`."""
+    return Workspace().load_text(text)[0]
 
 
 def check_file(path: Path, flags: Sequence[str] = ()) -> Result:

@@ -21,7 +21,8 @@ from benchmarks.measure import Row, Timing, aligned, as_json, in_turns, seconds_
 from benchmarks.sac import SacProgram
 
 HERE = Path(__file__).resolve().parent
-MANNERS = ("clamped", "constant", "wrapped", "reflected")
+_AT = {"clamped": "nearest", "constant": "outside", "wrapped": "around", "reflected": "mirrored"}
+MANNERS = tuple(_AT)
 WIDTHS = (3, 5, 7, 9, 11, 15)
 SIZES = (1024, 4096)
 QUICK_WIDTHS, QUICK_SIZES = (3, 9), (256,)
@@ -68,7 +69,8 @@ def ways(width: int, manner: str) -> dict[str, Filter]:
         "whole": SacProgram.from_text(text, "cpu", split_borders=False).function(manner),
     }
     with suppress(NoCompiler):
-        found["C"] = _in_c(library(HERE / "windows.c"), f"{manner}_{width}")
+        defined = (f"-DMANNER={manner}", f"-DAT={_AT[manner]}", f"-DWIDTH={width}")
+        found["C"] = _in_c(library(HERE / "windows.c", *defined), f"{manner}_{width}")
     return found
 
 

@@ -1,7 +1,8 @@
 #include <stdint.h>
 
 /* Windows of `width` x `width` weights over a picture of n x m: an interior in which no index is looked at, and what is
- * left, a strip along each side. One function for each width and manner at the border. */
+ * left, a strip along each side. MANNER names what is done at the border, AT is the function below that does it, and
+ * WIDTH is what it says. */
 
 static inline int64_t nearest(int64_t i, int64_t n) { return i < 0 ? 0 : i >= n ? n - 1 : i; }
 static inline int64_t around(int64_t i, int64_t n) { return i < 0 ? i + n : i >= n ? i - n : i; }
@@ -47,15 +48,5 @@ static inline int64_t outside(int64_t i, int64_t n) { return i < 0 || i >= n ? -
         }                                                                                                              \
     }
 
-#define WIDTHS(manner, at)                                                                                             \
-    FILTER(manner, at, 3)                                                                                              \
-    FILTER(manner, at, 5)                                                                                              \
-    FILTER(manner, at, 7)                                                                                              \
-    FILTER(manner, at, 9)                                                                                              \
-    FILTER(manner, at, 11)                                                                                             \
-    FILTER(manner, at, 15)
-
-WIDTHS(clamped, nearest)
-WIDTHS(constant, outside)
-WIDTHS(wrapped, around)
-WIDTHS(reflected, mirrored)
+#define MADE(manner, at, width) FILTER(manner, at, width)
+MADE(MANNER, AT, WIDTH)

@@ -9,7 +9,8 @@ from sacpy.interp.evaluator import Evaluator
 from sacpy.interp.runtime.calls import Copies
 from sacpy.interp.world import World
 from sacpy.lang.diagnostics import Diagnostic, SacError
-from sacpy.workspace import Workspace, main_key
+from sacpy.workspace import main_key
+from tests.tools import loaded
 
 HEAD = "use Array: all; use StdIO: all; "
 
@@ -25,7 +26,7 @@ class Run:
 
 def run(text: str, *, head: str = HEAD, always_copy: bool = False, depth_limit: int = 100_000) -> Run:
     """Runs `main` of a program. Raises `SacError`."""
-    program, _ = Workspace().load_text(head + text)
+    program = loaded(head + text)
     world = World.captured()
     evaluator = Evaluator(program, world, always_copy=always_copy, depth_limit=depth_limit)
     before = Copies.count

@@ -18,11 +18,11 @@ from sacpy.jit.failures import CheckFailed, Interrupted, NativeFailure, OutOfMem
 from sacpy.jit.host.native import Context, NativeFunction
 from sacpy.jit.host.takeover import takes
 from sacpy.jit.run.engine import Engine
-from sacpy.workspace import Workspace
 from tests.interp.test_aliases_random import HELPERS, statements
 from tests.interp.tools import HEAD, main_key
 from tests.jit.graph_text import unit as parsed
 from tests.jit.native_tools import compiled
+from tests.tools import loaded
 
 SET = """
 function f(int n, double[n] a, int i, double v)
@@ -183,7 +183,7 @@ def enlarged(text: str) -> str:
 
 
 def out(text: str, engine: Engine | None) -> str:
-    program, _ = Workspace().load_text(HEAD + text)
+    program = loaded(HEAD + text)
     world = World.captured()
     Evaluator(program, world, engine=engine, always_copy=engine is None).call(main_key(program), ())
     return bytes(world.out() if callable(world.out) else world.out).decode("latin-1")
