@@ -1,4 +1,4 @@
-"""A fluid around obstacles by the lattice Boltzmann method on nine velocities, five steps. Size: extent of each axis."""
+"""A fluid around obstacles: lattice Boltzmann on nine velocities, five steps. Size: extent of each axis."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The records that are nearest to a place, out of many. Size: records."""
+"""The records that are nearest to a place, out of many, in order. Size: records."""
 
 from __future__ import annotations
 
