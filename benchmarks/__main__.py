@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import compare, interpreter, native, parallel, planted, prompt, startup, terminal
+from benchmarks import circuits, compare, interpreter, native, parallel, planted, prompt, startup, terminal
 from benchmarks.append import command as append
 from benchmarks.capture import command as capture
 from benchmarks.first import command as first
@@ -41,6 +41,7 @@ LIMITED: dict[str, Callable[[argparse.Namespace], list[Row]]] = {
 SHOWING: dict[str, Shown] = {
     "append": lambda o: append.show(o.only or (), o.repetitions, o.quick),
     "windows": lambda o: windows.show(o.only or (), o.repetitions, o.quick),
+    "circuits": lambda o: circuits.show(o.only or (), o.repetitions, o.quick),
     "capture": lambda o: capture.show(o.only or (), o.repetitions, o.quick),
     "suite": lambda o: _sizes(o),
     "first": lambda o: first.show(o.only or (), o.repetitions, o.seconds, o.quick),

@@ -24,33 +24,33 @@ TARGETS = ("interp", "auto", "cpu")
 
 class SacProgram:
     """A loaded program, ready to be called. `target`: what runs it; `cache`: the folder of compiled code, where it is
-    not the user's; `split_borders`: as the compiler's option."""
+    not the user's; `choices`: options of the compiler, as `split_borders` and `short_circuit`."""
 
     def __init__(
         self,
         program: ElaboratedProgram,
         target: str = "interp",
         cache: Path | None = None,
-        split_borders: bool = True,
+        **choices: bool,
     ) -> None:
         if target not in TARGETS:
             raise ValueError(f"{target!r} is no target; there is {', '.join(TARGETS)}")
         self._program = program
-        self.engine = None if target == "interp" else _engine(target, cache, split_borders)
+        self.engine = None if target == "interp" else _engine(target, cache, choices)
         self._evaluator = Evaluator(program, World.captured(), depth_limit=200_000, engine=self.engine)
 
     @classmethod
-    def from_text(cls, text: str, target: str = "interp", split_borders: bool = True) -> SacProgram:
+    def from_text(cls, text: str, target: str = "interp", **choices: bool) -> SacProgram:
         """A program in a string. Raises `SacError`."""
-        return cls(Workspace().load_text(text)[0], target, split_borders=split_borders)
+        return cls(Workspace().load_text(text)[0], target, **choices)
 
     @classmethod
-    def from_file(cls, path: Path, target: str = "interp") -> SacProgram:
+    def from_file(cls, path: Path, target: str = "interp", **choices: bool) -> SacProgram:
         """A program in a file. Raises `SacError`."""
         program, found = Workspace().check(path)
         if any(d.severity == "error" for d in found):
             raise SacError(*found)
-        return cls(program, target)
+        return cls(program, target, **choices)
 
     def fresh(self, target: str, cache: Path) -> SacProgram:
         """The same program, nothing compiled yet, with another cache."""
@@ -88,9 +88,9 @@ class SacProgram:
         return self._program.key(entry, ())
 
 
-def _engine(target: str, cache: Path | None, split_borders: bool) -> Engine:
+def _engine(target: str, cache: Path | None, choices: dict[str, bool]) -> Engine:
     """What compiles: one thread per core, as for the peers."""
     from sacpy.jit.cache import Cache
     from sacpy.jit.run.engine import Engine
 
-    return Engine(target, cache=None if cache is None else Cache(cache), split_borders=split_borders)
+    return Engine(target, cache=None if cache is None else Cache(cache), **choices)
