@@ -126,3 +126,10 @@ def test_nothing_is_loaded_where_nothing_is_wrong() -> None:
     )
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert run.stdout.split("\n")[:2] == ["[]", "True"]
+
+
+def test_a_function_that_takes_arrays_in_another_module_is_found_there() -> None:
+    (found,) = checked("  v = [1.0]; print(exp(v));", "use Math: all;\n")
+    assert found.code == "E0501" and found.help == "MathArray has one that does: add 'use MathArray: all;'"
+    assert found.edit is not None
+    assert Workspace().check_text(found.edit.applied(found.span.source.text), "a.sac", None)[1] == []

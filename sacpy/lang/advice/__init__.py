@@ -6,7 +6,8 @@ another language was meant with what SaC has for it, and with such changes only 
 - `words.txt` is the table: what other languages write, and how SaC does;
 - `pieces` cuts a text into words and signs, those of other languages too; `patterns` matches them, and fills in
   templates; `table` reads the table;
-- `foreign` finds the row that a diagnostic is about; `slips` finds misspelt words of the language;
+- `foreign` finds the row that a diagnostic is about; `slips` finds misspelt words of the language, `elsewhere` modules
+  whose functions take what those in use do not;
 - `vetting` tries changes out; `advise` puts all together.
 
 Nothing of this is loaded before something is wrong.

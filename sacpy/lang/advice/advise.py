@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
+from sacpy.lang.advice.elsewhere import elsewhere
 from sacpy.lang.advice.foreign import ANOTHER_LANGUAGE, Change, Meant, meant
 from sacpy.lang.advice.slips import misspelt
 from sacpy.lang.advice.vetting import Vetting
@@ -28,7 +29,7 @@ def advise(found: Sequence[Diagnostic], check: Callable[[Mapping[str, str]], Seq
         except SacError as error:
             return error.diagnostics
 
-    understood = [_understood(d) for d in found]
+    understood = [_with_modules(_understood(d)) for d in found]
     vetting = Vetting(found, problems, _changes)
     chosen = vetting.choose([(i, u.changes) for i, u in enumerate(understood)])
     again = [i for i, (u, right) in enumerate(zip(understood, chosen)) if right is None and u.sure_only]
@@ -58,6 +59,11 @@ def _understood(diagnostic: Diagnostic) -> Meant:
     if found is not None and not found.sure_only:
         return found
     return found or misspelt(diagnostic) or _own(diagnostic)
+
+
+def _with_modules(understood: Meant) -> Meant:
+    """The same; where there is nothing to be tried, with modules whose functions may take the arguments."""
+    return understood if understood.changes else elsewhere(understood.diagnostic) or understood
 
 
 def _own(diagnostic: Diagnostic) -> Meant:
