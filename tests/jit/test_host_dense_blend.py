@@ -6,10 +6,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sacpy.jit.host import dense_blend
 from sacpy.jit.host.lowering import lower
-from sacpy.jit.host.rows import grouped, takes_turns
 from sacpy.jit.ir.graph import Let, Partition, Unit, WithLoop, integer, statements
+from sacpy.jit.schedule import dense_blend
+from sacpy.jit.schedule.rows import grouped, takes_turns
 from tests.jit.graph_text import unit as parsed
 from tests.jit.native_tools import STRICT, agree_on, on_threads
 

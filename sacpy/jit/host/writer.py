@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sacpy.jit.analysis.indices import Facts
 from sacpy.jit.host import layout
@@ -33,10 +33,14 @@ from sacpy.jit.ir import graph as g
 from sacpy.jit.llvm.legal import LLVM_TYPES, Code, Module, constant, memory_type
 from sacpy.jit.llvm.scalars import Style
 from sacpy.jit.options import Options
+from sacpy.jit.schedule.loops import Context
 from sacpy.nodes import Record, field, replace
 
 if TYPE_CHECKING:
     from sacpy.jit.host.watched import Watch
+    from sacpy.jit.schedule.loops import Rounds, Schedule
+
+S = TypeVar("S", "Schedule", "Rounds")
 
 
 class Inside(Record):
@@ -58,10 +62,17 @@ class UnitContext(Record):
     sites: dict[int, int] = field(default_factory=dict)
     uses: Uses = field(default_factory=Uses)
     watch: Watch | None = None  # what counts what with-loops take
+    schedules: list[Schedule | Rounds] | None = None  # how loops run that were written, if somebody wants to know
 
     @property
     def style(self) -> Style:
         return Style(self.options.strict_fp)
+
+    def scheduled(self, s: S) -> S:
+        """A schedule that is about to be written."""
+        if self.schedules is not None:
+            self.schedules.append(s)
+        return s
 
     def site(self, check: g.Check) -> int:
         """The number of a check, from 1; those of extents are above `layout.EXTENTS`."""
@@ -167,6 +178,10 @@ class Writer(ABC):
     @abstractmethod
     def placed(self, source: Array, place: Array) -> Array:
         """An array in its place, to be written to: copied there unless it is there already."""
+
+    def context(self) -> Context:
+        """Where a loop stands that is written here."""
+        return Context(self.facts, self.unit.style.strict, self.parallel, self.within > 0, self.in_order)
 
     # ---- variables
 
