@@ -336,7 +336,7 @@ class Lowering(Writer):
         """A counting loop, its counter of 64 bits. It polls the stop flag: in each round if it contains other loops."""
         from sacpy.jit.schedule.counting import rounds_of
 
-        schedule = self.unit.scheduled(rounds_of(rhs, self.context()))
+        schedule = self.scheduled(targets, rounds_of(rhs, self.context()))
         if schedule.scan is not None:
             from sacpy.jit.host.scanning import write_scan
 

@@ -42,7 +42,7 @@ class WithLoops:
         before = {name: replace(v) for name in sorted(self.used) if isinstance(v := env.get(name), Array)}
         arrays = self.start_arrays(targets)
         states: dict[int, FoldSink | PropagateSink] = {}
-        schedule = self.low.unit.scheduled(schedule_of(self.w, self.goals, self.low.context(), self.stay))
+        schedule = self.low.scheduled(targets, schedule_of(self.w, self.goals, self.low.context(), self.stay))
         self.groups(schedule.groups, arrays, states)
         for array in self.kept:
             release(self.low.code, array)

@@ -38,7 +38,7 @@ from sacpy.nodes import Record, field, replace
 
 if TYPE_CHECKING:
     from sacpy.jit.host.watched import Watch
-    from sacpy.jit.schedule.loops import Rounds, Schedule
+    from sacpy.jit.schedule.loops import Rounds, Schedule, Written
 
 S = TypeVar("S", "Schedule", "Rounds")
 
@@ -62,17 +62,11 @@ class UnitContext(Record):
     sites: dict[int, int] = field(default_factory=dict)
     uses: Uses = field(default_factory=Uses)
     watch: Watch | None = None  # what counts what with-loops take
-    schedules: list[Schedule | Rounds] | None = None  # how loops run that were written, if somebody wants to know
+    schedules: Written | None = None  # how loops run that were written, if somebody wants to know
 
     @property
     def style(self) -> Style:
         return Style(self.options.strict_fp)
-
-    def scheduled(self, s: S) -> S:
-        """A schedule that is about to be written."""
-        if self.schedules is not None:
-            self.schedules.append(s)
-        return s
 
     def site(self, check: g.Check) -> int:
         """The number of a check, from 1; those of extents are above `layout.EXTENTS`."""
@@ -178,6 +172,18 @@ class Writer(ABC):
     @abstractmethod
     def placed(self, source: Array, place: Array) -> Array:
         """An array in its place, to be written to: copied there unless it is there already."""
+
+    def scheduled(self, targets: Sequence[g.Var], s: S) -> S:
+        """A schedule of the loop that sets `targets`, which is about to be written."""
+        if self.unit.options.verify:
+            from sacpy.jit.schedule.schedule_verify import verify_schedule
+
+            verify_schedule(s, self.context())
+        if self.unit.schedules is not None and targets:
+            known = self.unit.schedules.setdefault((self.inside.function.name, targets[0].name), [])
+            if s not in known:
+                known.append(s)
+        return s
 
     def context(self) -> Context:
         """Where a loop stands that is written here."""

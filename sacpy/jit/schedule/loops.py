@@ -193,6 +193,10 @@ class Rounds(Node):
     polls: bool = False
 
 
+# the schedules of a unit, by the name of their function and that of what their loop sets first
+Written: TypeAlias = "dict[tuple[str, str], list[Schedule | Rounds]]"
+
+
 def nests(part: Part) -> Iterator[LoopNest]:
     """The nests of a group."""
     if isinstance(part, LoopNest):
@@ -210,3 +214,19 @@ def has_checks(b: g.Block) -> bool:
 def loops_before(before: Sequence[Sequence[g.Stmt]], axis: int) -> bool:
     """Whether there are loops among what stands in front of those of an axis."""
     return axis < len(before) and any(isinstance(s, g.Let) and g.blocks(s.rhs) for s in before[axis])
+
+
+def name_of(nest: LoopNest, loop: Loop) -> str:
+    """The name of the index that a loop runs over."""
+    rank = nest.partition.rank
+    if loop.axis < rank:
+        return nest.partition.index[loop.axis].name
+    assert nest.tiles is not None
+    return nest.tiles.contraction.inner.index[loop.axis - rank].name
+
+
+def size_of(loop: Loop) -> str:
+    """How large a loop's piece is, as text; "" where it has none."""
+    if loop.tag == "lanes":
+        return f"{loop.vectors} x {loop.size}"
+    return str(loop.size) if loop.tag not in ("serial", "single", "blend", "starts") else ""
