@@ -118,7 +118,8 @@ def _nest(nest: LoopNest, depth: int) -> Iterator[str]:
 def _bounds(p: g.Partition) -> str:
     lower, index, upper = ("[" + ",".join(map(_atom, atoms)) + "]" for atoms in (p.lower, p.index, p.upper))
     steps = "" if p.step is None else " step [" + ",".join(map(_atom, p.step)) + "]"
-    return f"{lower} <= {index} < {upper}{steps}"
+    widths = "" if p.width is None else " width [" + ",".join(map(_atom, p.width)) + "]"
+    return f"{lower} <= {index} < {upper}{steps}{widths}"
 
 
 def _atom(a: g.Atom) -> str:
