@@ -201,11 +201,11 @@ class Session:
             return Picture(tuple(drawn), step)
 
     def emit(self, stage: str, name: str = "", source: str | None = None) -> str:
-        """What a stage of the compiler ("core", "graph", "memory", "llvm", "asm"; for a GPU "kernel", "nvvm", "ptx",
-        "sass") makes of a function: one that has been defined, or loaded (and is still held), or one of the program in
-        `source`. `name`: "f", "Module::f", or a line of the source; by default all functions. The graph is the one
-        after all passes. A function is shown for the arguments that it has been called with; otherwise its parameters
-        have the extents that they declare. Raises `SacError`."""
+        """What a stage of the compiler ("core", "graph", "memory", "schedule", "llvm", "asm"; for a GPU "kernel",
+        "nvvm", "ptx", "sass") makes of a function: one that has been defined, or loaded (and is still held), or one of
+        the program in `source`. `name`: "f", "Module::f", or a line of the source; by default all functions. The graph
+        is the one after all passes. A function is shown for the arguments that it has been called with; otherwise its
+        parameters have the extents that they declare. Raises `SacError`."""
         from sacpy.jit.reports.stages import emission, has_function
 
         expect(stage, str, "stage")

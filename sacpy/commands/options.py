@@ -246,7 +246,7 @@ def _watched() -> argparse.ArgumentParser:
         "do not run; print what this stage of the compiler makes of the program's functions; kernel, nvvm, ptx and "
         "sass: of their with-loops, for a GPU"
     )
-    stages = ["core", "graph", "memory", "llvm", "asm", "kernel", "nvvm", "ptx", "sass"]
+    stages = ["core", "graph", "memory", "schedule", "llvm", "asm", "kernel", "nvvm", "ptx", "sass"]
     add("--emit", choices=stages, default=None, help=what)
     what = "with --emit: of the functions with this name, or of what stands on this line, only"
     add("--function", default="", metavar="NAME|LINE", help=what)

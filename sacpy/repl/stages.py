@@ -111,6 +111,11 @@ def memory(engine: Engine, text: str) -> str:
     return _compiled(engine, text, "memory")
 
 
+def schedule(engine: Engine, text: str) -> str:
+    """How its loops run, and why."""
+    return _compiled(engine, text, "schedule")
+
+
 def llvm(engine: Engine, text: str) -> str:
     """The LLVM IR."""
     return _compiled(engine, text, "llvm")
@@ -176,6 +181,7 @@ STAGES: dict[str, Callable[[Engine, str], str]] = {
     "python": python,
     "graph": graph,
     "memory": memory,
+    "schedule": schedule,
     "llvm": llvm,
     "asm": asm,
     "kernel": kernel,

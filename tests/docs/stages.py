@@ -18,12 +18,15 @@ from typing import Any
 from sacpy.interp import evaluator
 from sacpy.interp.runtime.calls import Copies
 from sacpy.interp.world import World
+from sacpy.jit.host.lowering import lower
 from sacpy.jit.host.memory_plan import memory_text
 from sacpy.jit.ir.graph import Unit
 from sacpy.jit.ir.graph_printer import print_unit
 from sacpy.jit.options import Options
 from sacpy.jit.passes import optimise
 from sacpy.jit.run.regions import Regions
+from sacpy.jit.schedule.loops import Written
+from sacpy.jit.schedule.schedule_printer import schedule_text
 from sacpy.jit.specialise import Argument, specialise
 from sacpy.lang import ast
 from sacpy.lang.core_printer import print_function
@@ -172,6 +175,15 @@ def memory(before: str, whole: str, name: str) -> str:
     return memory_text(optimise(_unit(before, whole, name), options, host=True), options)
 
 
+def schedule(before: str, whole: str, name: str) -> str:
+    """How the loops run."""
+    options = Options(verify=True, threads=2)
+    unit = optimise(_unit(before, whole, name), options, host=True)
+    written: Written = {}
+    lower(unit, options, written=written)
+    return schedule_text(unit, written)
+
+
 def chain(_: str, __: str, words: str) -> str:
     """The spaces that a mapping goes through."""
     return gpu_stages.chain(words)
@@ -312,6 +324,7 @@ STAGES: dict[str, Callable[[str, str, str], str]] = {
         specialised,
         graph,
         memory,
+        schedule,
         chain,
         launches,
         kernel,

@@ -21,7 +21,6 @@ from sacpy.interp.evaluator import Evaluator
 from sacpy.interp.world import World
 from sacpy.jit.cache import Cache
 from sacpy.jit.failures import Unsupported
-from sacpy.jit.host import checks_ahead, chunks, parallel, tiling
 from sacpy.jit.ir.graph import Check, Let, Rhs, Unit, blocks, statements
 from sacpy.jit.kinds import Kind
 from sacpy.jit.options import Options
@@ -29,6 +28,7 @@ from sacpy.jit.passes import argmin_strips, dead_code, fold_withloops, scatter
 from sacpy.jit.run import compiler, device_compiler
 from sacpy.jit.run.compiler import Clock
 from sacpy.jit.run.engine import Engine
+from sacpy.jit.schedule import checks_ahead, threads, tiles
 from sacpy.jit.specialise import Specialiser, tidy
 from sacpy.lang.core import Program
 from sacpy.lang.diagnostics import SacError
@@ -79,12 +79,11 @@ QUICK_DEFAULT: Ways = {"default, quickly": lambda: native(strict_fp=False, threa
 def small_chunks() -> Iterator[None]:
     """Inside, loops are spread over threads, and cut into pieces, that have little work."""
     with (
-        patch.object(chunks, "WORTH", 60.0),
-        patch.object(chunks, "PER_CHUNK", 30.0),
-        patch.object(parallel, "WORTH", 60.0),
+        patch.object(threads, "WORTH", 60.0),
+        patch.object(threads, "PER_CHUNK", 30.0),
         patch.object(scatter, "ROUNDS", 20),
         patch.object(scatter, "PER_ELEMENT", 1),
-        patch.object(tiling, "WIDE", 1),
+        patch.object(tiles, "WIDE", 1),
         patch.object(checks_ahead, "STRETCH", 5),
         patch.object(argmin_strips, "STRETCH", 5),
     ):

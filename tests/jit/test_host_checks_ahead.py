@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from sacpy.jit.failures import CheckFailed
-from sacpy.jit.host import checks_ahead
-from sacpy.jit.host.checks_ahead import checked_ahead
 from sacpy.jit.ir.graph import For, Let, statements
+from sacpy.jit.schedule import checks_ahead
+from sacpy.jit.schedule.checks_ahead import checked_ahead
 from tests.jit.graph_text import unit as parsed
 from tests.jit.native_tools import agree_on, compiled
 

@@ -6,10 +6,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sacpy.jit.host import dense_blend
 from sacpy.jit.host.lowering import lower
-from sacpy.jit.host.rows import grouped, takes_turns
 from sacpy.jit.ir.graph import Let, Partition, Unit, WithLoop, integer, statements
+from sacpy.jit.schedule import dense_blend
+from sacpy.jit.schedule.rows import grouped, takes_turns
 from tests.jit.graph_text import unit as parsed
 from tests.jit.native_tools import STRICT, agree_on, on_threads
 
@@ -167,22 +167,24 @@ def test_cells_that_an_earlier_partition_has_set_stay() -> None:
     agree_on(parsed(text), [[3, 9, 2, 5], [3, 4, 3, 4], [2, 3, 1, 2]])
 
 
+FAR = """
+function f(int n, int m, double[n,m] a)
+    double[n,m] r = with [n,m] disjoint
+        genarray double default 0.5
+        part [3,1] <= [i,j] < [n,m] step [2,2] width [1,1]
+            double x = load a[i,j]
+            yield x
+        part [1,0] <= [i.1,j.1] < [n,m] step [2,2] width [1,1]
+            double y = neg 1.5
+            yield y
+        part [4,0] <= [i.2,j.2] < [n,m] step [2,1] width [1,1]
+            double z = neg 2.5
+            yield z
+    return n, m, r
+"""
+
+
 def test_rows_further_apart_than_a_turn_are_not_one_thread_s() -> None:
-    text = """
-        function f(int n, int m, double[n,m] a)
-            double[n,m] r = with [n,m] disjoint
-                genarray double default 0.5
-                part [3,1] <= [i,j] < [n,m] step [2,2] width [1,1]
-                    double x = load a[i,j]
-                    yield x
-                part [1,0] <= [i.1,j.1] < [n,m] step [2,2] width [1,1]
-                    double y = neg 1.5
-                    yield y
-                part [4,0] <= [i.2,j.2] < [n,m] step [2,1] width [1,1]
-                    double z = neg 2.5
-                    yield z
-            return n, m, r
-        """
-    u = parsed(text)
+    u = parsed(FAR)
     assert [[p.lower[0] for p in g] for g in grouped(parts(u)[0])] == [[integer(1)], [integer(3), integer(4)]]
     agree_on(u, [[RNG.standard_normal(shape)] for shape in ((6, 5), (9, 12), (2, 3), (4, 1))])

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from sacpy.jit.failures import CheckFailed
-from sacpy.jit.host.blocks import is_cut
-from sacpy.jit.host.hoisting import hoisted
 from sacpy.jit.ir.graph import Block, Check, For, Let, Load, Op, Partition, Unit, WithLoop, statements
+from sacpy.jit.schedule.hoisting import hoisted
+from sacpy.jit.schedule.loops import loops_before
+from sacpy.jit.schedule.threads import is_cut
 from sacpy.nodes import replace
 from tests.jit.graph_text import unit as parsed
 from tests.jit.native_tools import agree, agree_on, compiled, on_threads
@@ -118,7 +119,7 @@ def test_a_loop_that_needs_the_row_alone_runs_once_for_each_row(loop: str) -> No
         "sub",
         "mul",
     ]
-    assert found.loops(1) and not found.loops(0)
+    assert loops_before(found.before, 1) and not loops_before(found.before, 0)
     assert not is_cut(partition(parsed(SHIFTED.format(loop=loop))))  # each piece of a row would run it
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sacpy.jit.host.folds import LANES, REST
 from sacpy.jit.host.lowering import lower
 from sacpy.jit.options import Options
+from sacpy.jit.schedule.nests import LANES, REST
 from tests.jit.graph_text import unit as parsed
 from tests.jit.native_tools import STRICT, agree_on, compiled
 

@@ -10,10 +10,9 @@ import pytest
 
 from sacpy.jit.analysis.indices import Facts
 from sacpy.jit.host.lowering import lower
-from sacpy.jit.host.memory import Array
-from sacpy.jit.host.residues import residues
-from sacpy.jit.host.sinks import ArraySink
 from sacpy.jit.ir.graph import Let, Partition, Unit, WithLoop, statements
+from sacpy.jit.schedule.loops import IntoArray
+from sacpy.jit.schedule.residues import residues
 from tests.jit.graph_text import unit as parsed
 from tests.jit.native_tools import STRICT, agree_on
 
@@ -61,8 +60,7 @@ def found(u: Unit) -> int | None:
     (w,) = (s.rhs for s in statements(function.body) if isinstance(s, Let) and isinstance(s.rhs, WithLoop))
     (p,) = w.partitions
     assert isinstance(p, Partition)
-    sink = ArraySink(None, Array("", "", "double", ("n",)), 1)  # type: ignore[arg-type]
-    r = residues(p, [sink], Facts.of(function).made)
+    r = residues(p, [IntoArray("double", False)], Facts.of(function).made)
     return None if r is None else r.divisor
 
 

@@ -10,11 +10,11 @@ import pytest
 
 from sacpy.jit.analysis import depends
 from sacpy.jit.analysis.ints import Ints
-from sacpy.jit.host import chunks
 from sacpy.jit.host.lowering import lower
 from sacpy.jit.host.native import Context
 from sacpy.jit.ir.graph import For, Let, statements
 from sacpy.jit.options import Options
+from sacpy.jit.schedule import threads
 from tests.jit.graph_evaluator import evaluate
 from tests.jit.graph_text import unit as parsed
 from tests.jit.native_tools import compiled, same
@@ -115,7 +115,7 @@ def test_what_makes_rounds_independent(lower: str, body: str, expected: bool) ->
 def test_results_are_those_of_rounds_in_order(n: int) -> None:
     given = np.random.default_rng(n).standard_normal((n, n)) + n * np.eye(n)
     unit = parsed(LU)
-    with patch.object(chunks, "WORTH", 60.0), patch.object(chunks, "PER_CHUNK", 30.0):
+    with patch.object(threads, "WORTH", 60.0), patch.object(threads, "PER_CHUNK", 30.0):
         assert "sacpy_spread" in lower(unit, Options(strict_fp=True))
         found = [compiled(unit, context=Context(threads)).call((given,))[1] for threads in (1, 2, 3)]
     (_, expected) = evaluate(unit, [given.copy()])
@@ -125,7 +125,7 @@ def test_results_are_those_of_rounds_in_order(n: int) -> None:
 def test_branches_may_leave_an_array_alone() -> None:
     assert independent(BRANCH) == [True]
     given = np.random.default_rng(1).standard_normal(1000)
-    with patch.object(chunks, "WORTH", 60.0), patch.object(chunks, "PER_CHUNK", 30.0):
+    with patch.object(threads, "WORTH", 60.0), patch.object(threads, "PER_CHUNK", 30.0):
         (_, found) = compiled(parsed(BRANCH), context=Context(2)).call((given,))
     assert same(found, np.abs(given))
 
@@ -157,7 +157,7 @@ function f(int n, double[n] x)
 def test_rounds_that_keep_to_strips_run_at_once() -> None:
     assert independent(STRIPS) == [True, True]
     given = np.random.default_rng(1).random(1001)
-    with patch.object(chunks, "WORTH", 60.0), patch.object(chunks, "PER_CHUNK", 30.0):
+    with patch.object(threads, "WORTH", 60.0), patch.object(threads, "PER_CHUNK", 30.0):
         assert "sacpy_spread" in lower(parsed(STRIPS), Options(strict_fp=True))
         found = [compiled(parsed(STRIPS), context=Context(threads)).call((given,))[1] for threads in (1, 2, 3)]
     (_, expected) = evaluate(parsed(STRIPS), [given.copy()])

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from sacpy.jit.failures import CheckFailed
-from sacpy.jit.host.row_products import ROWS, row_products, without
 from sacpy.jit.ir.graph import Let, Partition, Unit, WithLoop, statements
+from sacpy.jit.schedule.row_products import ROWS, row_products, without
 from tests.jit.graph_text import unit as parsed
 from tests.jit.native_tools import agree_on, compiled, on_threads
 
@@ -73,7 +73,7 @@ def test_a_product_is_taken_out_of_the_body() -> None:
     p = partition(scores())
     (found,) = row_products(p)
     assert found.target.name == "s" and not found.needed
-    assert [v.name for v in found.contraction.p.index] == ["i", "j"]
+    assert [v.name for v in found.tiles.contraction.p.index] == ["i", "j"]
     assert len(without(p, (found,)).body.statements) == len(p.body.statements) - 1
 
 

@@ -11,10 +11,10 @@ import pytest
 from sacpy.interp.values import dtype_of
 from sacpy.jit.analysis.indices import Facts
 from sacpy.jit.analysis.scans import Scan, scan_of
-from sacpy.jit.host import chunks
 from sacpy.jit.host.native import Context
 from sacpy.jit.ir.graph import For, Let, statements
 from sacpy.jit.options import Options
+from sacpy.jit.schedule import threads as dealing
 from tests.jit.graph_evaluator import evaluate
 from tests.jit.graph_text import unit as parsed
 from tests.jit.native_tools import compiled, same
@@ -249,7 +249,7 @@ def values(base: str, n: int, seed: int) -> np.ndarray:
 def test_a_form_of_a_scan_gives_what_the_rounds_give(text: str, spread: bool) -> None:
     u = parsed(text)
     base, of = u.root.params[1].base, u.root.params[2].base
-    with patch.object(chunks, "WORTH", 60.0 if spread else 1e30), patch.object(chunks, "PER_CHUNK", 30.0):
+    with patch.object(dealing, "WORTH", 60.0 if spread else 1e30), patch.object(dealing, "PER_CHUNK", 30.0):
         f = compiled(u, DEFAULT, Context(threads=2))
     for first, end in RANGES:
         n = max(end, first) + 5
@@ -293,7 +293,7 @@ RANGES = [(1, 0), (1, 1), (1, 2), (3, 11), (1, 64), (5, 513), (1, 1000), (7, 300
 def test_a_scan_gives_what_the_rounds_give(text: str, spread: bool) -> None:
     u = parsed(text)
     base = u.root.params[1].base
-    with patch.object(chunks, "WORTH", 60.0 if spread else 1e30), patch.object(chunks, "PER_CHUNK", 30.0):
+    with patch.object(dealing, "WORTH", 60.0 if spread else 1e30), patch.object(dealing, "PER_CHUNK", 30.0):
         f = compiled(u, DEFAULT, Context(threads=2))
     for first, end in RANGES:
         n = max(end, first) + 5
@@ -316,7 +316,7 @@ def test_the_result_does_not_depend_on_threads(text: str) -> None:
     r = np.random.default_rng(4)
     x, y = (r.uniform(0.9, 1.1, 5000).astype(dtype_of(base)) for _ in range(2))
     args = (x, y, 1, 5000, *((1.0,) if "start" in text else ()))
-    with patch.object(chunks, "WORTH", 60.0), patch.object(chunks, "PER_CHUNK", 30.0):
+    with patch.object(dealing, "WORTH", 60.0), patch.object(dealing, "PER_CHUNK", 30.0):
         f = compiled(u, DEFAULT, Context())
     found = []
     for threads in (1, 2, 3):

@@ -8,11 +8,12 @@ import pytest
 from tests.jit import battery
 from tests.jit.mutation import Mutant, mutated
 
-ANALYSIS, LLVM, PASSES, HOST, SPECIALISE = (
+ANALYSIS, LLVM, PASSES, HOST, SCHEDULE, SPECIALISE = (
     "sacpy.jit.analysis.",
     "sacpy.jit.llvm.",
     "sacpy.jit.passes.",
     "sacpy.jit.host.",
+    "sacpy.jit.schedule.",
     "sacpy.jit.specialise.",
 )
 
@@ -221,11 +222,11 @@ MUTANTS: dict[Mutant, str] = {
         "zip(c.targets, memories[::-1])",
     ): "complexes",
     Mutant(
-        "a quotient is rounded up", HOST + "residues", "residue_loops", "(r + offset) // d", "(r + offset + 1) // d"
+        "a quotient is rounded up", HOST + "last_axes", "residue_loops", "(r + offset) // d", "(r + offset + 1) // d"
     ): "finer",
     Mutant(
         "the last round is not checked ahead",
-        HOST + "checks_ahead",
+        HOST + "early_checks",
         "write_checks",
         'count_loop(lowering, "0", rounds, "1", body)',
         'count_loop(lowering, "1", rounds, "1", body)',
@@ -239,13 +240,13 @@ MUTANTS: dict[Mutant, str] = {
     ): "torus",
     Mutant(
         "points in between are changed",
-        HOST + "dense_blend",
+        HOST + "last_axes",
         "blend_loop",
         "urem i64 {gone}, {step}",
         "urem i64 {gone}, 1",
     ): "chess",
     Mutant(
-        "odd rows do not get their turn", HOST + "rows", "_write_turns", "for p in group:", "for p in group[:1]:"
+        "odd rows do not get their turn", HOST + "rows", "_write_turns", "rows.turns):", "rows.turns[:1]):"
     ): "chess",
     Mutant(
         "a tile forgets its last column",
@@ -318,7 +319,7 @@ MUTANTS: dict[Mutant, str] = {
     Mutant(
         "a failing check in a vector is not noted",
         HOST + "nests",
-        "Nest.guarded_body",
+        "Nest.noted_body",
         'code.store("i8", "1", failed)',
         'code.store("i8", "0", failed)',
     ): "picked",
@@ -355,10 +356,10 @@ MUTANTS: dict[Mutant, str] = {
     ): "numbers",
     Mutant(
         "of overlapping partitions the last is written",
-        HOST + "withloops",
-        "WithLoops.run",
-        "self.w.partitions[::-1] if reverse else self.w.partitions",
-        "self.w.partitions",
+        SCHEDULE + "withloops",
+        "schedule_of",
+        "w.partitions[::-1] if backwards else w.partitions",
+        "w.partitions",
     ): "overlap",
     # What the engine may get wrong.
     Mutant(

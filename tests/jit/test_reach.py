@@ -1,4 +1,5 @@
-"""Each pass changes what is made of a program of the repository: none is there for tests alone."""
+"""Each pass changes what is made of a program of the repository, and each choice of how a loop runs is made in one:
+none is there for tests alone."""
 
 from __future__ import annotations
 
@@ -8,12 +9,17 @@ from pathlib import Path
 import pytest
 
 from sacpy.jit import passes
+from sacpy.jit.host.lowering import lower
+from sacpy.jit.ir.graph import Unit
 from sacpy.jit.options import Options
 from sacpy.jit.run.compiler import Clock, optimised, specialised
 from sacpy.jit.run.regions import Regions
+from sacpy.jit.schedule import counting, nests, rows, threads, tiles, withloops
+from sacpy.jit.schedule.loops import Part, Rows, Schedule, Written
 from sacpy.jit.specialise import Specialiser
 from sacpy.lang.ast import FixedExtent
 from sacpy.lang.core import Slot
+from sacpy.nodes import replace
 from sacpy.workspace import Workspace
 
 ROOT = Path(__file__).parents[2]
@@ -55,6 +61,7 @@ REACH = {
     "argmin_strips": ("programs/tour.sac", "nearest/0"),
     "detach": ("programs/lu.sac", "swap/1"),
 }
+OPTIONS = Options(threads=2)
 BY_NAME = {step.name: step for step in passes.STEPS}
 
 
@@ -86,12 +93,100 @@ def test_a_pass_changes_a_program(name: str, monkeypatch: pytest.MonkeyPatch) ->
         return found
 
     monkeypatch.setattr(passes, "_done", noted)
+    made(path, function, device=BY_NAME[name].on == "device")
+    assert name in changed
+
+
+def made(path: str, function: str, *, device: bool = False) -> Unit:
+    """A function of a program, or a region of one, optimised."""
     regions = program(path)
     owner = next(k for k in regions.program.user_keys([]) if k.partition("::")[2] == function.partition("@")[0])
     regions.function(owner)
     key = owner if "@" not in function else f"{owner}@{function.partition('@')[2]}"
     kind = tuple(map(extents, regions.signature(key).params))
-    options = Options(threads=2)
-    unit = specialised(Specialiser(regions), regions, key, kind, options, Clock())
-    optimised(unit, options, Clock(), device=BY_NAME[name].on == "device")
-    assert name in changed
+    unit = specialised(Specialiser(regions), regions, key, kind, OPTIONS, Clock())
+    return optimised(unit, OPTIONS, Clock(), device=device)
+
+
+# For each choice of a schedule, by the name of its reason (or of what else is chosen), a program and a function.
+WAYS = "tests/corpus/ways-loops-run.sac"
+CHOICES = {
+    "nests.VECTORS": (WAYS, "attention/0"),
+    "nests.LOOPS": (WAYS, "attended/0"),
+    "nests.OUTER": ("programs/conjugate_gradient.sac", "laplacian/0"),
+    "nests.LONG": (WAYS, "attended/0"),
+    "nests.WIDTH": (WAYS, "blocks/0"),
+    "nests.BLENDED": ("programs/redblack.sac", "smooth/0"),
+    "nests.TOGETHER": (WAYS, "finer/0"),
+    "nests.REGROUPED": (WAYS, "attended/0"),
+    "nests.ORDERED": ("tests/corpus/kernel-lava.sac", "main/0@2"),
+    "nests.STRIPS": (WAYS, "attention/0"),
+    "tiles.PACKED": ("benchmarks/suite/attention/attention.sac", "run/0"),
+    "tiles.COLUMNS": (WAYS, "attended/0"),
+    "tiles.REDUCED": (WAYS, "attended/0"),
+    "rows.SHARED": ("programs/conjugate_gradient.sac", "laplacian/0"),
+    "rows.TURNS": (WAYS, "stripes/0"),
+    "threads.CUT": ("programs/conjugate_gradient.sac", "laplacian/0"),
+    "threads.LINES": (WAYS, "attended/0"),
+    "threads.PANELS": ("benchmarks/suite/attention/attention.sac", "run/0"),
+    "threads.STRIPS": (WAYS, "attention/0"),
+    "threads.PLAIN": (WAYS, "attended/0"),
+    "withloops.ONE": (WAYS, "attended/0"),
+    "withloops.DISJOINT": (WAYS, "stripes/0"),
+    "withloops.REVERSED": (WAYS, "combs/0"),
+    "withloops.GUARDED": (WAYS, "read/0"),
+    "withloops.IN_ORDER": ("tests/corpus/kernel-ordered-folds.sac", "of_parts/0"),
+    "counting.SCANNED": ("programs/components.sac", "show/0@1"),
+    "counting.INDEPENDENT": ("programs/gram_schmidt.sac", "orthonormal/0"),
+    "counting.AHEAD": ("programs/components.sac", "components/0"),
+    "counting.STRETCHED": ("programs/components.sac", "components/0"),
+    "counting.FEW": ("programs/gaussian_pairs.sac", "main/0@1"),
+    "counting.POLLED": ("programs/alignment.sac", "scores/0"),
+    "long": ("programs/eigenvalues.sac", "offDiagonal/0"),
+    "hoisted": ("programs/borders.sac", "mirrored/0"),
+    "noted": (WAYS, "read/0"),
+    "leaves": (WAYS, "anyLarge/0"),
+    "again": (WAYS, "attended/0"),
+}
+
+
+@cache
+def choices(path: str, function: str) -> frozenset[str]:
+    """The reasons of the schedules of a function, and what else they have."""
+    written: Written = {}
+    lower(made(path, function), replace(OPTIONS, verify=True), written=written)
+    schedules = [s for many in written.values() for s in many]
+    found = {s.why for s in schedules}
+    for group in (group for s in schedules if isinstance(s, Schedule) for group in s.groups):
+        parts: list[Part] = [group.part]
+        found |= {group.threads.why} if group.threads is not None else set()
+        found |= {"again"} if group.again is not None else set()
+        for part in parts:
+            if isinstance(part, Rows):
+                found.add(part.loop.why)
+                parts += part.parts
+                continue
+            found |= {loop.why for loop in part.loops} | {loop.tag for loop in part.loops}
+            found |= {what for what in ("noted", "leaves") if getattr(part, what)}
+            found |= {"hoisted"} if part.before else set()
+    return frozenset(found)
+
+
+def reasons() -> dict[str, str]:
+    """The reasons that there are, by the modules that give them."""
+    modules = {m.__name__.rpartition(".")[2]: m for m in (counting, nests, rows, threads, tiles, withloops)}
+    return {
+        f"{short}.{name}": value
+        for short, m in modules.items()
+        for name, value in vars(m).items()
+        if name.isupper() and isinstance(value, str)
+    }
+
+
+def test_all_choices_are_in_the_table() -> None:
+    assert {name for name in CHOICES if "." in name} == set(reasons())
+
+
+@pytest.mark.parametrize("name", CHOICES)
+def test_a_choice_is_made_in_a_program(name: str) -> None:
+    assert reasons().get(name, name) in choices(*CHOICES[name])

@@ -112,7 +112,7 @@ def test_a_row_of_two_thousand_million_points_is_left_before_its_end(name: str, 
 @pytest.mark.parametrize("strict", [True, False])
 def test_rows_longer_than_a_stretch_are_whole(strict: bool) -> None:
     """Of lengths around those at which the stop flag is looked at."""
-    from sacpy.jit.host.loops import STRETCH
+    from sacpy.jit.schedule.nests import STRETCH
 
     text = """use Array: all;
     int row(int a, int n) { return with { ([a] <= [i] < [n]) : i % 7; } : fold(+, 0); }

@@ -7,6 +7,7 @@ from sacpy.jit.ir.operations import TRANSCENDENTAL
 from sacpy.lang.types import REAL
 
 MANY = 1000.0  # a loop whose rounds are not known
+_WEIGHTS = {"div": 4.0, "mod": 8.0, "aplmod": 8.0, "sqrt": 4.0} | dict.fromkeys(TRANSCENDENTAL, 16.0)
 _DEAR = {"div": 6.0, "mod": 6.0, "aplmod": 8.0, "sqrt": 6.0, "reciproc": 6.0}
 
 
@@ -58,3 +59,8 @@ def rounds(rhs: g.Rhs) -> float:
 def size(b: g.Block) -> int:
     """How many statements, inner ones included."""
     return sum(1 for _ in g.statements(b))
+
+
+def weight(op: g.Op) -> float:
+    """The work of an operation, where it is estimated how long a loop takes: of a simple one it is 1."""
+    return _WEIGHTS.get(op.code, 1.0)

@@ -1,25 +1,22 @@
 """Rows that are few and long, cut into blocks, so that there is something to deal to every thread.
 
-In: a partition of rank 2 or more. Out: how many blocks a row of its first axis is cut into along the second, and how
-long they are; and the loops over any run of blocks, which are counted row by row. Both follow from the extents alone.
-Where there are rows enough there is one block in each.
+In: a partition of rank 2 or more whose schedule says so. Out: how many blocks a row of its first axis is cut into along
+the second, and how long they are; and the loops over any run of blocks, which are counted row by row. Both follow from
+the extents alone. Where there are rows enough there is one block in each.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sacpy.jit.host.hoisting import hoisted
 from sacpy.jit.host.loops import count_loop
 from sacpy.jit.host.nests import Nest
 from sacpy.jit.host.sinks import Sink
 from sacpy.jit.host.writer import Writer
-from sacpy.jit.ir.graph import Const, Partition
+from sacpy.jit.ir.graph import Partition
+from sacpy.jit.schedule.loops import LoopNest
+from sacpy.jit.schedule.threads import ALIGNED, MANY_ROWS, SHORT
 from sacpy.nodes import Node
-
-ROWS = 64  # that are enough
-SHORT = 256  # indices that need not be cut
-ALIGNED = 64  # blocks are a multiple of this many indices
 
 
 class Blocks(Node):
@@ -32,32 +29,20 @@ class Blocks(Node):
     length: str
 
 
-def is_cut(p: Partition) -> bool:
-    """Whether rows may be cut: where they are not known to be many, nor short, and no loops run once for each of
-    them."""
-    if p.rank < 2 or p.step is not None or hoisted(p).loops(1):
-        return False
-    rows, columns = (
-        int(b.value) - int(a.value) if isinstance(a, Const) and isinstance(b, Const) else None
-        for a, b in zip(p.lower[:2], p.upper[:2])
-    )
-    return (rows is None or rows < ROWS) and (columns is None or columns >= SHORT)
-
-
 def cut(low: Writer, p: Partition) -> Blocks:
     """Computes how rows are cut."""
     code = low.code
     lower, upper = low.wides(p.lower[:2]), low.wides(p.upper[:2])
     rows, columns = (code.difference(b, a) for a, b in zip(lower, upper))
     code.module.declare("sacpy_blocks", "declare {i64, i64} @sacpy_blocks(i64, i64, i64, i64, i64)")
-    cut = code.op(f"call {{i64, i64}} @sacpy_blocks(i64 {rows}, i64 {columns}, i64 {ROWS}, i64 {SHORT}, i64 {ALIGNED})")
+    cut = code.op(
+        f"call {{i64, i64}} @sacpy_blocks(i64 {rows}, i64 {columns}, i64 {MANY_ROWS}, i64 {SHORT}, i64 {ALIGNED})"
+    )
     in_row, length = (code.op(f"extractvalue {{i64, i64}} {cut}, {k}") for k in (0, 1))
     return Blocks((lower[0], lower[1]), (upper[0], upper[1]), in_row, length)
 
 
-def write_blocks(
-    low: Writer, p: Partition, sinks: Sequence[Sink], blocks: Blocks, first: str, end: str, earlier: Sequence[Partition]
-) -> None:
+def write_blocks(low: Writer, part: LoopNest, sinks: Sequence[Sink], blocks: Blocks, first: str, end: str) -> None:
     """The loops over the blocks from `first` to before `end`, of which there are some."""
     code = low.code
     row, last = (code.quotient(b, blocks.in_row) for b in (first, code.difference(end, "1")))
@@ -77,7 +62,7 @@ def write_blocks(
         lower = code.op(f"select i1 {code.op(f'icmp eq i64 {number}, {row}')}, i64 {begin}, i64 {blocks.lower[1]}")
         upper = code.op(f"select i1 {code.op(f'icmp eq i64 {number}, {last}')}, i64 {cut_off}, i64 {blocks.upper[1]}")
         i = code.sum(blocks.lower[0], number)
-        nest = Nest(low, p, sinks, lower, upper, earlier, ranged=1)
+        nest = Nest(low, part, sinks, lower, upper, ranged=1)
         nest.bind(0, i)
         nest.axis((i,))
 

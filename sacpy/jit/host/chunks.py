@@ -13,9 +13,7 @@ from sacpy.jit.host.memory import BORROWED, Array, Scalar
 from sacpy.jit.host.work import Work, number, written
 from sacpy.jit.host.writer import Writer
 from sacpy.jit.llvm.legal import LLVM_TYPES, Code
-
-WORTH = 40000.0  # work (see `work`) from which a loop is cut into chunks: some ten microseconds
-PER_CHUNK = 5000.0  # small beside what threads take to come together, so that their shares can be even
+from sacpy.jit.schedule import threads
 
 
 class Environment:
@@ -75,7 +73,8 @@ class Chunked:
         one."""
         code = self.outer.code
         code.module.declare("sacpy_grain", "declare i64 @sacpy_grain(double, i64, i64, double, double)")
-        what = f"double {written(work)}, i64 {count}, i64 {step}, double {number(WORTH)}, double {number(PER_CHUNK)}"
+        worth, least = number(threads.WORTH), number(threads.PER_CHUNK)
+        what = f"double {written(work)}, i64 {count}, i64 {step}, double {worth}, double {least}"
         return code.op(f"call i64 @sacpy_grain({what})")
 
     def rounded(self, size: str, step: str) -> str:

@@ -10,10 +10,6 @@ from __future__ import annotations
 from sacpy.jit.analysis.folds import Reduction
 from sacpy.jit.llvm.legal import LLVM_TYPES, Code, Module, constant
 
-# vector width and number of vectors, of the accumulators of a fold on reals
-LANES = {"double": (8, 4), "float": (16, 4)}
-REST = 8  # lanes of one vector for the last rounds, too few for these
-
 
 def identity(r: Reduction, k: int) -> str:
     """The value that accumulator k may start from any number of times."""
@@ -37,11 +33,6 @@ def undecided(r: Reduction, code: Code, k: int, result: str) -> str:
     zero = str(-(1 << int(bits[1:]) - 1)) if r.codes[k] == "min" else "0"
     same = code.op(f"icmp eq {bits} {code.op(f'bitcast {type_} {result} to {bits}')}, {zero}")
     return code.op(f"or i1 {same}, {code.op(f'fcmp uno {type_} {result}, {result}')}")
-
-
-def lanes(reduction: Reduction) -> tuple[int, int]:
-    """The lanes of a vector of accumulators, and how many such vectors there are."""
-    return LANES["float" if "float" in reduction.bases and "double" not in reduction.bases else "double"]
 
 
 def lanes_note(module: Module, width: int, vectors: int) -> str:

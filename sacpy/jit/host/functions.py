@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 
-from sacpy.jit.analysis.scans import scan_of
-from sacpy.jit.analysis.straight import is_row_of, is_straight, makes_array
+from sacpy.jit.analysis.straight import is_row_of, makes_array
 from sacpy.jit.host import layout
-from sacpy.jit.host.loops import BETWEEN_POLLS, before, has_few_rounds
+from sacpy.jit.host.loops import before
 from sacpy.jit.host.memory import BORROWED, Array, Value, copy_elements, element_address, elements, flat, release
 from sacpy.jit.host.writer import Inside, Slots, Writer, function_name, result_type, text_of
 from sacpy.jit.ir import graph as g
 from sacpy.jit.llvm.legal import LLVM_TYPES, Code
 from sacpy.jit.llvm.scalars import STRICT, emit
+from sacpy.jit.schedule.loops import Rounds
 from sacpy.nodes import replace
 
 
@@ -334,53 +334,47 @@ class Lowering(Writer):
 
     def counting(self, targets: Sequence[g.Var], rhs: g.For, dying: set[str], into: dict[str, Array]) -> None:
         """A counting loop, its counter of 64 bits. It polls the stop flag: in each round if it contains other loops."""
-        scan = scan_of(rhs, self.facts.made, strict=self.unit.style.strict)
-        if scan is not None:
+        from sacpy.jit.schedule.counting import rounds_of
+
+        schedule = self.scheduled(targets, rounds_of(rhs, self.context()))
+        if schedule.scan is not None:
             from sacpy.jit.host.scanning import write_scan
 
-            write_scan(self, scan, targets, dying, into)
+            write_scan(self, schedule.scan, targets, dying, into)
             return
         code = self.code
         places = self.places(targets, rhs, into)
         slots, unique = self.enter(rhs, dying, places)
-        if self.parallel and self.is_independent(rhs):
+        if schedule.tag == "threads":
             from sacpy.jit.host.rounds import spread_rounds
 
             slots.get(rhs.params, unique)
-            spread_rounds(self, rhs, [self.array(p) for p in rhs.params])
+            spread_rounds(self, schedule, [self.array(p) for p in rhs.params])
             self.leave(slots, targets, rhs.params, unique, places)
             return
         lower, upper = self.wide(rhs.lower), self.wide(rhs.upper)
         counter = code.slot("i64")
         code.store("i64", lower, counter)
-        straight = is_straight(rhs.body)
-        if straight and not has_few_rounds(rhs):
-            self.stretches(rhs, slots, unique, counter, upper)
+        if schedule.tag == "stretch":
+            self.stretches(schedule, slots, unique, counter, upper)
         else:
-            self.rounds(rhs, slots, unique, counter, upper, polls=not straight)
+            self.rounds(rhs, slots, unique, counter, upper, polls=schedule.polls)
         self.leave(slots, targets, rhs.params, unique, places)
 
-    def is_independent(self, rhs: g.For) -> bool:
-        """Whether the rounds of a loop may run at once."""
-        from sacpy.jit.analysis.depends import independent
+    def stretches(self, r: Rounds, slots: Slots, unique: frozenset[str], counter: str, upper: str) -> None:
+        """The rounds of a loop without loops in it, some at a time, behind the checks that are made for all of
+        these."""
 
-        return independent(rhs, self.facts.ints)
+        def rounds(end: str) -> None:
+            if r.ahead is None:
+                self.rounds(r.loop, slots, unique, counter, end)
+                return
+            from sacpy.jit.host.early_checks import unrolled_note, write_checks
 
-    def stretches(self, rhs: g.For, slots: Slots, unique: frozenset[str], counter: str, upper: str) -> None:
-        """The rounds of a loop without loops in it, some at a time. Checks that can be are made for all of these
-        beforehand."""
-        from sacpy.jit.host.checks_ahead import STRETCH, checked_ahead, unrolled_note, write_checks
+            write_checks(self, r.ahead, self.code.load("i64", counter), end)
+            self.rounds(r.ahead.rounds, slots, unique, counter, end, note=unrolled_note(self.code.module))
 
-        found = None if rhs.few else checked_ahead(rhs)
-        if found is None:
-            self.polled_rounds(counter, upper, rhs.step, lambda end: self.rounds(rhs, slots, unique, counter, end))
-            return
-
-        def checked_rounds(end: str) -> None:
-            write_checks(self, found, self.code.load("i64", counter), end)
-            self.rounds(found.rounds, slots, unique, counter, end, note=unrolled_note(self.code.module))
-
-        self.polled_rounds(counter, upper, rhs.step, checked_rounds, STRETCH)
+        self.polled_rounds(counter, upper, r.loop.step, rounds, r.size)
 
     def rounds(
         self,
@@ -409,7 +403,7 @@ class Lowering(Writer):
         code.place(done)
 
     def polled_rounds(
-        self, counter: str, upper: str, step: int, rounds: Callable[[str], None], between: int = BETWEEN_POLLS
+        self, counter: str, upper: str, step: int, rounds: Callable[[str], None], between: int
     ) -> None:
         """Rounds until the counter reaches `upper`, with a look at the stop flag after `between` of them; within a loop
         that LLVM is to vectorise there is no room for it."""

@@ -8,10 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sacpy.jit.host.writer import Writer
-from sacpy.jit.ir.graph import Const, For
-
-BETWEEN_POLLS = 1 << 16  # rounds of a loop without loops in it
-STRETCH = 1 << 18  # rounds between two looks at the stop flag: of the dearest functions some hundredths of a second
 
 
 def count_loop(
@@ -32,14 +28,16 @@ def count_loop(
     code.place(done)
 
 
-def stretches(lowering: Writer, lower: str, upper: str, step: str, loops: Callable[[str, str], None]) -> None:
-    """Loops over 64-bit numbers from `lower` in steps of `step` while below `upper`, a stretch at a time, with a look
-    at the stop flag between two: within loops that LLVM is to vectorise there is no room for it. `loops` writes those
-    of a range."""
+def stretches(
+    lowering: Writer, size: int, lower: str, upper: str, step: str, loops: Callable[[str, str], None]
+) -> None:
+    """Loops over 64-bit numbers from `lower` in steps of `step` while below `upper`, a stretch of `size` steps at a
+    time, with a look at the stop flag between two: within loops that LLVM is to vectorise there is no room for it.
+    `loops` writes those of a range."""
     code = lowering.code
     position = code.slot("i64")
     code.store("i64", lower, position)
-    length = str(STRETCH * int(step)) if step.isdigit() else code.op(f"mul nsw i64 {step}, {STRETCH}")
+    length = str(size * int(step)) if step.isdigit() else code.op(f"mul nsw i64 {step}, {size}")
     stretch, more, done = code.label("stretch"), code.label("more"), code.label("done")
     code.place(stretch)
     begin = code.load("i64", position)
@@ -53,18 +51,20 @@ def stretches(lowering: Writer, lower: str, upper: str, step: str, loops: Callab
     code.place(done)
 
 
-def short_or_long(lowering: Writer, lower: str, upper: str, step: str, loops: Callable[[str, str], None]) -> None:
+def short_or_long(
+    lowering: Writer, size: int, lower: str, upper: str, step: str, loops: Callable[[str, str], None]
+) -> None:
     """The same where rows are mostly short and there are many: these have loops of their own, which LLVM knows to be as
     long in each row."""
     code = lowering.code
-    most = str(STRETCH * int(step)) if step.isdigit() else code.op(f"mul nsw i64 {step}, {STRETCH}")
+    most = str(size * int(step)) if step.isdigit() else code.op(f"mul nsw i64 {step}, {size}")
     short, long, done = code.label("short"), code.label("long"), code.label("both")
     code.branch(code.op(f"icmp sle i64 {code.difference(upper, lower)}, {most}"), short, long)
     code.place(short)
     loops(lower, upper)
     code.jump(done)
     code.place(long)
-    stretches(lowering, lower, upper, step, loops)
+    stretches(lowering, size, lower, upper, step, loops)
     code.jump(done)
     code.place(done)
 
@@ -72,12 +72,3 @@ def short_or_long(lowering: Writer, lower: str, upper: str, step: str, loops: Ca
 def before(step: int) -> str:
     """LLVM's comparison of a counter that has not reached its end."""
     return "slt" if step > 0 else "sgt"
-
-
-def has_few_rounds(rhs: For) -> bool:
-    """Whether a loop is certain to end soon."""
-    return (
-        isinstance(rhs.lower, Const)
-        and isinstance(rhs.upper, Const)
-        and abs(int(rhs.upper.value) - int(rhs.lower.value)) <= BETWEEN_POLLS * abs(rhs.step)
-    )

@@ -25,14 +25,17 @@ from sacpy.lang.types import SIGNED
 
 if TYPE_CHECKING:
     from sacpy.jit.host.watched import Watch
+    from sacpy.jit.schedule.loops import Written
 
 Extents = dict[int, tuple[int | tuple[None, int], ...]]
 
 
-def lower(unit: g.Unit, options: Options, watch: Watch | None = None) -> str:
-    """The LLVM IR of a unit. The same for any number of threads. `watch`: it is to count what its with-loops take."""
+def lower(unit: g.Unit, options: Options, watch: Watch | None = None, written: Written | None = None) -> str:
+    """The LLVM IR of a unit. The same for any number of threads. `watch`: it is to count what its with-loops take;
+    `written`: is told the schedules of its loops."""
     module = Module()
-    context = UnitContext(module, options, {f.name: f for f in unit.functions}, recursive(unit), watch=watch)
+    functions = {f.name: f for f in unit.functions}
+    context = UnitContext(module, options, functions, recursive(unit), watch=watch, schedules=written)
     found = takes(unit, bool(context.recursive))
     for function in unit.functions:
         taken = found if function is unit.root and not context.recursive else None

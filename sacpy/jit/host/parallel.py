@@ -1,7 +1,8 @@
 """Partitions whose outermost axis is dealt to threads in chunks (`chunks`); where its rows are few and long, blocks of
 them (`blocks`).
 
-In: partitions that share their outermost axis, and where their values go. Out: the code of both ways, spread and not.
+In: partitions that run together, as their schedule says, and where their values go. Out: the code of both ways, spread
+and not.
 
 A fold leaves one partial result per chunk, and these are combined in order.
 """
@@ -11,80 +12,35 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sacpy.jit.analysis.folds import Reduction
-from sacpy.jit.analysis.ints import Sums, distance
-from sacpy.jit.analysis.straight import cells, is_straight
 from sacpy.jit.host import layout
-from sacpy.jit.host.blocks import Blocks, cut, is_cut, write_blocks
-from sacpy.jit.host.chunks import WORTH, Chunked
+from sacpy.jit.host.blocks import Blocks, cut, write_blocks
+from sacpy.jit.host.chunks import Chunked
 from sacpy.jit.host.folds import identity, scalar_note
-from sacpy.jit.host.hoisting import hoisted
 from sacpy.jit.host.loops import count_loop
 from sacpy.jit.host.memory import Scalar
-from sacpy.jit.host.nests import write_nest
-from sacpy.jit.host.row_products import ROWS, row_products
-from sacpy.jit.host.rows import write_rows
+from sacpy.jit.host.nests import write_part
 from sacpy.jit.host.sinks import ArraySink, FoldSink, Sink
-from sacpy.jit.host.tiling import tiled
 from sacpy.jit.host.work import Cost, Work
-from sacpy.jit.host.writer import Slots, Writer
-from sacpy.jit.ir.graph import ArrayType, Atom, Block, Partition, Var
+from sacpy.jit.host.writer import Writer
+from sacpy.jit.ir.graph import Atom, Block, Partition, Var
 from sacpy.jit.ir.rewrite import free_in_order
 from sacpy.jit.llvm.legal import LLVM_TYPES, Code
-
-TILED_CHUNKS = 12  # tiles load a whole matrix per chunk: rather a few large ones
-TILED_ROWS = 48
-ROWS_OF_TILES = 8
-ALIGNED = 64  # chunks of a one-dimensional space are a multiple of this many indices
+from sacpy.jit.schedule.loops import Group, LoopNest, Threads, loops_before, nests
 
 
-def can_spread(lowering: Writer, p: Partition, sinks: Sequence[Sink]) -> bool:
-    """Whether a partition's iterations may run in any order, in several threads at once: only arrays, and folds of
-    scalars that may be regrouped."""
-    return (
-        lowering.parallel
-        and p.rank > 0
-        and not _is_tiny(p, lowering.facts.made)
-        and all(isinstance(s, ArraySink) or (isinstance(s, FoldSink) and _may_regroup(s)) for s in sinks)
-    )
-
-
-def _is_tiny(p: Partition, sums: Sums) -> bool:
-    """Whether it is known that there is little to do."""
-    if not is_straight(p.body, cells(p.body)):
-        return False
-    count = 1
-    for lower, upper in zip(p.lower, p.upper):
-        rounds = distance(lower, upper, sums)
-        if rounds is None:
-            return False
-        count *= max(0, rounds)
-    return count * (len(p.body.statements) + 1) < WORTH / 16
-
-
-def _may_regroup(sink: FoldSink) -> bool:
-    if sink.stopped or sink.ordered or any(isinstance(v.type, ArrayType) for v in sink.operator.accumulators):
-        return False
-    return sink.reduction is not None or not sink.lowering.unit.style.strict
-
-
-def spread(
-    lowering: Writer, group: Sequence[Partition], sinks: Sequence[Sink], earlier: Sequence[Partition] = ()
-) -> None:
-    """Writes a partition, or several that share the range of their first axis (`rows`), as a function of its own and
-    the code that runs it. `earlier`: partitions whose indices are left out."""
-    Spreading(lowering, group, sinks, earlier).run()
+def spread(lowering: Writer, group: Group, threads: Threads, sinks: Sequence[Sink]) -> None:
+    """Writes partitions that run together as a function of its own, and the code that runs it."""
+    Spreading(lowering, group, threads, sinks).run()
 
 
 class Spreading(Chunked):
     """Partitions being spread. `p`: the only one, or the first."""
 
-    def __init__(
-        self, outer: Writer, group: Sequence[Partition], sinks: Sequence[Sink], earlier: Sequence[Partition]
-    ) -> None:
+    def __init__(self, outer: Writer, group: Group, threads: Threads, sinks: Sequence[Sink]) -> None:
         super().__init__(outer)
-        self.group, self.p, self.sinks, self.earlier = group, group[0], sinks, earlier
+        self.group, self.threads, self.p, self.sinks = group, threads, group.partitions[0], sinks
         self.partials: list[tuple[FoldSink, list[str]]] = []
-        self.blocks = cut(outer, self.p) if len(group) == 1 and is_cut(self.p) and not tiled(self.p, sinks) else None
+        self.blocks = cut(outer, self.p) if threads.cut else None
 
     def run(self) -> None:
         """Writes the chunk's function, then the call."""
@@ -112,27 +68,25 @@ class Spreading(Chunked):
         code, low, cost = self.outer.code, self.outer, Cost(self.outer)
         count = code.difference(upper, lower)
         row: Work = 0.0
-        for p in self.group:
-            found = hoisted(p)
-            part = cost.body(found.partition.body)
+        for nest in nests(self.group.part):
+            p = nest.partition
+            part = cost.body(p.body)
             for axis in range(p.rank - 1, 0, -1):
                 part = cost.times(part, cost.range(p.lower[axis], p.upper[axis], 1))
-                if found.loops(axis):
-                    part = cost.plus(part, cost.block(Block(found.before[axis])))
+                if loops_before(nest.before, axis):
+                    part = cost.plus(part, cost.block(Block(nest.before[axis])))
             row = cost.plus(row, part)
         work = cost.times(row, cost.count(count))
+        threads = self.threads
         if self.blocks is not None:
             return self.grain(work, code.product(count, self.blocks.in_row), "1")
-        step = "1" if self.p.step is None else low.wide(self.p.step[0])
-        tiles = tiled(self.p, self.sinks) if len(self.group) == 1 and self.p.step is None else None
-        if self.p.rank == 1 and step == "1" and (tiles or is_straight(self.p.body, cells(self.p.body))):
-            step = str(ALIGNED)
-        if tiles and tiles.packed:
-            least = code.largest(code.quotient(count, str(TILED_CHUNKS)), str(TILED_ROWS))
-            return self.rounded(code.largest(self.grain(work, count, "1"), least), str(ROWS_OF_TILES))
-        if self.p.rank == 1 and len(self.group) == 1 and row_products(self.p):
-            return self.rounded(code.largest(self.grain(work, count, "1"), str(ROWS)), str(ROWS_OF_TILES))
-        return self.grain(work, count, step)
+        if not threads.least:
+            step = "1" if self.p.step is None else low.wide(self.p.step[0])
+            return self.grain(work, count, str(threads.multiple) if step == "1" else step)
+        least = str(threads.least)
+        if threads.most:
+            least = code.largest(code.quotient(count, str(threads.most)), least)
+        return self.rounded(code.largest(self.grain(work, count, "1"), least), str(threads.multiple))
 
     # ---- the function
 
@@ -145,12 +99,11 @@ class Spreading(Chunked):
                 sinks.append(ArraySink(inner, self.captured_array(sink.result), sink.rank))
             elif isinstance(sink, FoldSink):
                 sinks.append(self.inner_fold(sink, lower))
-        if len(self.group) > 1:
-            write_rows(inner, self.group, sinks, "%lower", "%upper")
-        elif self.blocks is not None:
-            write_blocks(inner, self.p, sinks, self.inner_blocks(self.blocks), "%lower", "%upper", self.earlier)
+        if self.blocks is not None:
+            assert isinstance(self.group.part, LoopNest)
+            write_blocks(inner, self.group.part, sinks, self.inner_blocks(self.blocks), "%lower", "%upper")
         else:
-            write_nest(inner, self.p, sinks, "%lower", "%upper", self.earlier)
+            write_part(inner, self.group.part, sinks, "%lower", "%upper")
         if self.partials:
             distance = code.difference("%lower", self.captured("i64", lower))
             place = code.quotient(distance, self.captured("i64", chunk))
@@ -168,9 +121,16 @@ class Spreading(Chunked):
         """What the partitions use, but for what they set themselves, which code for the same partitions that was
         written before may have set too."""
         atoms: list[Atom] = [
-            a for p in (*self.group, *self.earlier) for a in (*p.lower, *p.upper, *(p.step or ()), *(p.width or ()))
+            a
+            for p in (*self.group.partitions, *self.earlier())
+            for a in (*p.lower, *p.upper, *(p.step or ()), *(p.width or ()))
         ]
-        names = [name for p in self.group for name in free_in_order(p.body) if all(name != i.name for i in p.index)]
+        names = [
+            name
+            for p in self.group.partitions
+            for name in free_in_order(p.body)
+            if all(name != i.name for i in p.index)
+        ]
         for sink in self.sinks:
             if isinstance(sink, FoldSink):
                 o = sink.operator
@@ -182,11 +142,15 @@ class Spreading(Chunked):
                 ]
         return [*(a.name for a in atoms if isinstance(a, Var)), *names]
 
+    def earlier(self) -> tuple[Partition, ...]:
+        """Partitions whose indices are left out."""
+        return self.group.part.earlier if isinstance(self.group.part, LoopNest) else ()
+
     def inner_fold(self, sink: FoldSink, lower: str) -> FoldSink:
         """A fold over one chunk: the first starts from the neutral elements, the others from the identities, or from
         their first values."""
         inner, code = self.inner, self.code
-        fold = FoldSink(inner, sink.operator, Slots(inner, sink.operator.accumulators))
+        fold = FoldSink(inner, sink.goal)
         first = code.op(f"icmp eq i64 %lower, {self.captured('i64', lower)}")
         fold.start()
         if isinstance(fold.reduction, Reduction):
@@ -241,7 +205,7 @@ def joining(outer: Writer, sink: FoldSink, types: Sequence[str]) -> str:
     name, result = outer.code.module.fresh("join"), "{" + ", ".join(types) + "}"
     code = Code(outer.code.module, name, result, params, tail="noinline")
     low = outer.fork(code)
-    fold = FoldSink(low, sink.operator, Slots(low, sink.operator.accumulators))
+    fold = FoldSink(low, sink.goal)
     for type_, start, slot in zip(types, starts, fold.slots.slots):
         code.store(type_, start, slot)
     join(low, fold, types, memories, "%count", "%chunk")

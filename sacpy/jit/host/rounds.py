@@ -14,13 +14,12 @@ from sacpy.jit.host.loops import count_loop
 from sacpy.jit.host.memory import BORROWED, Array
 from sacpy.jit.host.work import Cost
 from sacpy.jit.host.writer import Writer
-from sacpy.jit.ir.graph import ArrayType, Atom, For, Var
+from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import free_in_order, inner_binders
+from sacpy.jit.schedule.loops import Rounds as Schedule
 
-ALIGNED = 64  # chunks of a loop that writes single elements are a multiple of this many rounds
 
-
-def spread_rounds(lowering: Writer, r: For, arrays: Sequence[Array]) -> None:
+def spread_rounds(lowering: Writer, r: Schedule, arrays: Sequence[Array]) -> None:
     """Writes such a loop. `arrays`: the carried ones, which nobody else holds; they are changed in place."""
     Rounds(lowering, r, arrays).run()
 
@@ -28,9 +27,9 @@ def spread_rounds(lowering: Writer, r: For, arrays: Sequence[Array]) -> None:
 class Rounds(Chunked):
     """The rounds of a loop being spread."""
 
-    def __init__(self, outer: Writer, r: For, arrays: Sequence[Array]) -> None:
+    def __init__(self, outer: Writer, schedule: Schedule, arrays: Sequence[Array]) -> None:
         super().__init__(outer)
-        self.loop, self.initial = r, arrays
+        self.loop, self.multiple, self.initial = schedule.loop, schedule.size, arrays
 
     def run(self) -> None:
         """Writes the chunk's function, then the call."""
@@ -39,7 +38,7 @@ class Rounds(Chunked):
         cost = Cost(outer)
         count = code.difference(upper, lower)
         work = cost.times(cost.body(r.body), cost.count(count))
-        chunk = self.grain(work, count, str(ALIGNED) if any(len(_extents(p)) == 1 for p in r.params) else "1")
+        chunk = self.grain(work, count, str(self.multiple))
         self.write()
         self.call(lower, upper, chunk)
 
@@ -49,7 +48,7 @@ class Rounds(Chunked):
         self.capture(
             [
                 *(name for name in free_in_order(r.body) if name not in inside),
-                *(a.name for p in r.params for a in _extents(p) if isinstance(a, Var)),
+                *(a.name for p in r.params for a in g.extents_of(p) if isinstance(a, g.Var)),
             ]
         )
 
@@ -66,8 +65,3 @@ class Rounds(Chunked):
 
         count_loop(inner, "%lower", "%upper", "1", body)
         self.finish()
-
-
-def _extents(p: Var) -> tuple[Atom, ...]:
-    assert isinstance(p.type, ArrayType)
-    return p.type.extents

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from sacpy.jit.analysis.folds import Reduction, recognised
+from sacpy.jit.analysis.folds import Reduction
 from sacpy.jit.host.folds import applied, undecided
 from sacpy.jit.host.memory import (
     BORROWED,
@@ -28,6 +28,7 @@ from sacpy.jit.host.writer import Slots, Writer
 from sacpy.jit.ir.graph import ArrayType, Atom, Fold, Partition, Propagate
 from sacpy.jit.llvm.legal import LLVM_TYPES
 from sacpy.jit.llvm.scalars import compare
+from sacpy.jit.schedule.loops import IntoFold
 from sacpy.nodes import Record, field, replace
 
 
@@ -140,26 +141,21 @@ def kept(lowering: Writer, value: Value) -> Value:
 
 class FoldSink(Record):
     """Accumulators of a fold over one partition. `stopped`: an i1 slot, where iteration may end early. `fresh`: an i1
-    slot, where the first value is to be taken as it is. `in_order`: extremes of reals are computed in order; where they
-    are not, who writes the loop sees to those that the order matters to (`undecided`)."""
+    slot, where the first value is to be taken as it is. Where extremes of reals are not computed in order, who writes
+    the loop sees to those that the order matters to (`undecided`)."""
 
     lowering: Writer
-    operator: Fold
-    slots: Slots
-    in_order: bool = False
+    goal: IntoFold
+    slots: Slots = field(init=False)
     stopped: str = ""
     fresh: str = ""
     count: int = field(init=False)
+    operator: Fold = field(init=False)
     reduction: Reduction | None = field(init=False)
-    ordered: bool = field(init=False)  # must be computed from left to right, though its function is known
 
     def __post_init__(self) -> None:
-        self.count = len(self.operator.neutrals)
-        found = recognised(self.operator)
-        self.ordered = found is not None and (
-            (bool(found.extremes) and self.in_order) or (self.lowering.unit.style.strict and not found.exact)
-        )
-        self.reduction = None if self.ordered else found
+        self.operator, self.reduction, self.count = self.goal.operator, self.goal.reduction, self.goal.count
+        self.slots = Slots(self.lowering, self.operator.accumulators)
         if self.operator.stop is not None:
             self.stopped = self.lowering.code.slot("i1")
 
@@ -286,3 +282,8 @@ class FoldSink(Record):
         code.jump(test)
         code.place(done)
         return code.load("i1", result)
+
+
+def array_sinks(sinks: Sequence[Sink]) -> list[ArraySink]:
+    """The sinks, all of which are arrays."""
+    return [s for s in sinks if isinstance(s, ArraySink)]

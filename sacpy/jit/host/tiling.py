@@ -4,28 +4,24 @@ In: a contraction, and the array that takes its cells. Out: a nest that computes
 registers while k runs. Every cell adds up in the order of k, so that results do not differ from the plain nest's in
 that order (but for contraction where it is allowed).
 
-Packed tiles have several rows times several vectors, so that each element that is loaded serves a whole row or column
-of the tile. What depends on j but not on i is first packed, for a column of tiles at a time, so that it is read in
-order from the cache (Goto and van de Geijn, Anatomy of high-performance matrix multiplication, 2008). A tile of columns
-is one row of vectors; all of it is read in order.
+What depends on j but not on i is first packed, for a column of tiles at a time, so that it is read in order from the
+cache (Goto and van de Geijn, Anatomy of high-performance matrix multiplication, 2008). A tile of columns is one row of
+vectors; all of it is read in order. How large tiles are `schedule/tiles` says.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from sacpy.jit.analysis.contractions import Contraction, contraction, names_of
+from sacpy.jit.analysis.contractions import names_of
 from sacpy.jit.host.loops import count_loop
 from sacpy.jit.host.memory import Array, Scalar, element_address, flat, release
-from sacpy.jit.host.sinks import ArraySink, Sink
+from sacpy.jit.host.sinks import ArraySink
 from sacpy.jit.host.writer import Writer
 from sacpy.jit.ir import graph as g
-from sacpy.jit.llvm.legal import LLVM_TYPES, constant, size_of
-from sacpy.jit.llvm.processor import register_sizes
-
-NARROW = 2  # vectors of the tiles at the right edge
-WIDE = 8  # vectors of the tiles of columns
-
+from sacpy.jit.llvm.legal import LLVM_TYPES, constant
+from sacpy.jit.schedule.loops import Tiles
+from sacpy.jit.schedule.tiles import NARROW
 
 Cell = Callable[[str, str], None]  # writes what is done for an index of k and a column
 
@@ -35,21 +31,13 @@ class Tiling:
     where it is not the partition's."""
 
     def __init__(
-        self, lowering: Writer, c: Contraction, sinks: Sequence[ArraySink], lower: str = "", upper: str = ""
+        self, lowering: Writer, tiles: Tiles, sinks: Sequence[ArraySink], lower: str = "", upper: str = ""
     ) -> None:
-        self.low, self.c, self.sinks, self.code = lowering, c, sinks, lowering.code
+        self.low, self.sinks, self.code = lowering, sinks, lowering.code
+        self.c = c = tiles.contraction
         self.first = (lower, upper)
-        self.size = size_of(c.base)
         self.type = LLVM_TYPES[c.base]
-        register = max(register_sizes(), default=16)
-        self.lanes = register // self.size
-        self.rows, self.vectors = (
-            (1, WIDE) if not c.packed else (8, 3) if register == 64 else (4, 3) if register == 32 else (4, 2)
-        )
-        if c.packed:  # as many registers, whatever the number of sums
-            self.rows = max(1, self.rows // len(c.targets))
-        else:
-            self.vectors = max(1, self.vectors // len(c.targets))
+        self.rows, self.vectors, self.lanes = tiles.rows, tiles.vectors, tiles.lanes
         from sacpy.jit.host.vectors import Vectors  # most programs have no tiles
 
         self.registers = Vectors(self.code, c.base, self.lanes, lowering.unit.style.flags)
@@ -381,16 +369,3 @@ class Tiling:
         if isinstance(a, g.Const):
             return self.splat(constant(a.base, a.value))
         return found[a.name] if a.name in found else self.splat(self.low.text(a))
-
-
-def tiled(p: g.Partition, sinks: Sequence[Sink]) -> Contraction | None:
-    """The contraction to be tiled, if a partition is one and its values go to arrays."""
-    if array_sinks(sinks) is None:
-        return None
-    return contraction(p)
-
-
-def array_sinks(sinks: Sequence[Sink]) -> list[ArraySink] | None:
-    """The sinks, if all are arrays in which nothing is to be left out."""
-    found = [s for s in sinks if isinstance(s, ArraySink) and not s.earlier]
-    return found if len(found) == len(sinks) else None

@@ -1,8 +1,7 @@
 """With-loops as loop nests.
 
-In: a with-loop of a graph. Out: loops in row-major order, the last axis innermost. The earlier partition wins where
-several cover a cell: unless they are known to be disjoint they run last to first, later writes winning, or, where
-checks might fail, leave out what is covered; what no partition covers is filled first.
+In: a with-loop of a graph. Out: the loops that its schedule says (`schedule/withloops`), and the memory of its results,
+which is filled first where no partition covers it.
 """
 
 from __future__ import annotations
@@ -10,18 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from sacpy.jit.analysis.folds import recognised
-from sacpy.jit.host.blocks import is_cut
 from sacpy.jit.host.filling import Filling
 from sacpy.jit.host.growing import Growth, kept_rows
 from sacpy.jit.host.memory import Array, release, retain
-from sacpy.jit.host.nests import write_nest
-from sacpy.jit.host.parallel import can_spread, spread
-from sacpy.jit.host.rows import grouped, write_rows
+from sacpy.jit.host.nests import write_part
 from sacpy.jit.host.sinks import ArraySink, FoldSink, PropagateSink, Sink
 from sacpy.jit.host.writer import Slots, Writer
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import free
+from sacpy.jit.schedule.loops import Group, IntoArray, IntoFold
+from sacpy.jit.schedule.withloops import goals_of, may_repeat, schedule_of
 from sacpy.nodes import replace
 
 if TYPE_CHECKING:
@@ -36,8 +33,8 @@ class WithLoops:
         self.in_place: set[str] = set()  # arrays whose memory becomes that of a result
         self.kept: list[Array] = []  # those that are held until the loop is done
         self.stay: dict[int, str] = {}  # partitions whose rows may be there already, and whether they are
+        self.goals = goals_of(w, lowering.context())
         self.used = lowering.unit.uses.of_rhs(w)
-        self.repeatable = not lowering.in_order and all(map(_is_repeatable, w.operators))  # the loop may run twice
 
     def run(self, targets: Sequence[g.Var]) -> None:
         """Computes the results and binds them."""
@@ -45,12 +42,8 @@ class WithLoops:
         before = {name: replace(v) for name in sorted(self.used) if isinstance(v := env.get(name), Array)}
         arrays = self.start_arrays(targets)
         states: dict[int, FoldSink | PropagateSink] = {}
-        only_arrays = len(arrays) == len(self.w.operators)
-        overlap = not self.w.disjoint and len(self.w.partitions) > 1
-        reverse = only_arrays and overlap and not any(self.low.unit.site_of_loop(p.body) for p in self.w.partitions)
-        self.partitions(
-            self.w.partitions[::-1] if reverse else self.w.partitions, arrays, states, guarded=overlap and not reverse
-        )
+        schedule = self.low.scheduled(targets, schedule_of(self.w, self.goals, self.low.context(), self.stay))
+        self.groups(schedule.groups, arrays, states)
         for array in self.kept:
             release(self.low.code, array)
         self.restore(before)
@@ -85,7 +78,7 @@ class WithLoops:
     def reused(self, type_: g.ArrayType, extents: tuple[str, ...]) -> Array | None:
         """The memory of the first of the arrays of the same type that die here, may be overwritten as the bodies go,
         and are held by nobody else when the code runs; new memory if there is none then. None if there cannot be."""
-        if not self.w.complete or self.may_repeat():
+        if not self.w.complete or may_repeat(self.goals):
             return None
         found: dict[str, Array] = {}
         for name in sorted(self.dying):
@@ -123,7 +116,7 @@ class WithLoops:
         low = self.low
         source = low.array(o.array)
         needed = self.may_share(o.array) if place is None and o.array.name in self.dying else None
-        if needed is not None and not (self.may_repeat() and self.reads(o.array.name)):
+        if needed is not None and not (may_repeat(self.goals) and self.reads(o.array.name)):
             taken = low.take(o.array, self.dying)
             assert isinstance(taken, Array)
             self.in_place.add(o.array.name)
@@ -203,103 +196,68 @@ class WithLoops:
 
     # ---- partitions
 
-    def partitions(
-        self,
-        partitions: Sequence[g.Partition],
-        arrays: dict[int, Array],
-        states: dict[int, FoldSink | PropagateSink],
-        *,
-        guarded: bool,
+    def groups(
+        self, groups: Sequence[Group], arrays: dict[int, Array], states: dict[int, FoldSink | PropagateSink]
     ) -> None:
-        """Runs partitions, one after the other. `guarded`: cells that an earlier one has set are left alone (elsewhere
-        the order sees to it that the earlier one wins): where there are only arrays, they are not computed either, as
-        checks in them may fail."""
-        low, only_arrays = self.low, len(arrays) == len(self.w.operators)
+        """Runs partitions, those of one group after those of the other."""
+        low = self.low
         for k, o in enumerate(self.w.operators):
-            if isinstance(o, g.Fold):
-                fold = states[k] = FoldSink(low, o, Slots(low, o.accumulators), in_order=not self.repeatable)
+            goal = self.goals[k]
+            if isinstance(goal, IntoFold):
+                fold = states[k] = FoldSink(low, goal)
                 fold.start()
             elif isinstance(o, g.Propagate):
                 states[k] = PropagateSink(low, o, Slots(low, o.params))
                 states[k].slots.set([low.take(a, set()) for a in o.initial])
-        if only_arrays and self.w.disjoint:
-            kept = [[p] for p in partitions if id(p) in self.stay]
-            partitions = [p for p in partitions if id(p) not in self.stay]
-            # rows: blocks of them are dealt out
-            few = all(map(is_cut, partitions)) and all(isinstance(p.upper[0], g.Const) for p in partitions)
-            for group in (*kept, *([[p] for p in partitions] if few else grouped(partitions))):
-                self.rows(group, [ArraySink(low, arrays[k], group[0].rank) for k in range(len(self.w.operators))])
-            return
-        for number, p in enumerate(partitions):
+        for number, group in enumerate(groups):
             totals = {k: self.set_aside(sink) for k, sink in states.items() if number and isinstance(sink, FoldSink)}
-            earlier = partitions[:number] if guarded else ()
+            rank = group.partitions[0].rank
             sinks = [
-                states[k] if k in states else ArraySink(low, arrays[k], p.rank, () if only_arrays else earlier)
-                for k in range(len(self.w.operators))
+                ArraySink(low, arrays[k], rank, goal.earlier) if isinstance(goal, IntoArray) else states[k]
+                for k, goal in enumerate(group.goals)
             ]
-            skipped = earlier if only_arrays else ()
-            if skipped == earlier and can_spread(low, p, sinks):
-                spread(low, [p], sinks, skipped)
-            else:
-                write_nest(low, p, sinks, earlier=skipped)
-            if self.repeatable:
-                self.decide(p, sinks, skipped)
+            self.rows(group, sinks)
+            self.decide(group, sinks)
             for k, total in totals.items():
                 self.join(states[k], total)
 
-    def rows(self, group: Sequence[g.Partition], sinks: Sequence[ArraySink]) -> None:
-        """Runs disjoint partitions that cover the same rows, unless they are there."""
-        stays, code = self.stay.get(id(group[0])), self.low.code
+    def rows(self, group: Group, sinks: Sequence[Sink]) -> None:
+        """Runs partitions, unless their rows are there."""
+        stays, code = self.stay.get(id(group.partitions[0])), self.low.code
         if stays is not None:
             there, missing = code.label("there"), code.label("missing")
             code.branch(stays, there, missing)
             code.place(missing)
-            self.written(group, sinks)
+        if group.threads is not None:
+            from sacpy.jit.host.parallel import spread
+
+            spread(self.low, group, group.threads, sinks)
+        else:
+            write_part(self.low, group.part, sinks)
+        if stays is not None:
             code.jump(there)
             code.place(there)
-            return
-        self.written(group, sinks)
 
-    def written(self, group: Sequence[g.Partition], sinks: Sequence[ArraySink]) -> None:
-        """The loops of disjoint partitions that cover the same rows."""
-        if any(can_spread(self.low, p, sinks) for p in group):
-            spread(self.low, group, sinks)
-        elif len(group) > 1:
-            write_rows(self.low, group, sinks)
-        else:
-            write_nest(self.low, group[0], sinks)
-
-    def may_repeat(self) -> bool:
-        """Whether the loop might run a second time, so that what it reads must stay."""
-        found = [recognised(o) for o in self.w.operators if isinstance(o, g.Fold)] if self.repeatable else []
-        return any(f is not None and f.extremes for f in found)
-
-    def decide(self, p: g.Partition, sinks: Sequence[Sink], skipped: Sequence[g.Partition]) -> None:
+    def decide(self, group: Group, sinks: Sequence[Sink]) -> None:
         """Runs a partition once more, in order, if the order matters to an extreme of reals that it gives."""
-        low, code, folds = (
-            self.low,
-            self.low.code,
-            [s for s in sinks if isinstance(s, FoldSink) and s.reduction and s.reduction.extremes],
-        )
-        if not folds:
+        if group.again is None:
             return
+        low, code = self.low, self.low.code
         undecided = "false"
-        for sink in folds:
-            undecided = code.op(f"or i1 {undecided}, {sink.undecided()}")
+        for sink in sinks:
+            if isinstance(sink, FoldSink) and sink.reduction and sink.reduction.extremes:
+                undecided = code.op(f"or i1 {undecided}, {sink.undecided()}")
         again, done = code.label("again"), code.label("decided")
         code.branch(undecided, again, done)
         code.place(again)
         low.in_order = True
         ordered = [
-            FoldSink(low, s.operator, Slots(low, s.operator.accumulators), in_order=True)
-            if isinstance(s, FoldSink)
-            else s
-            for s in sinks
+            FoldSink(low, goal) if isinstance(goal, IntoFold) else sink for goal, sink in zip(group.again.goals, sinks)
         ]
         for new in ordered:
             if isinstance(new, FoldSink):
                 new.start()
-        write_nest(low, p, ordered, earlier=skipped)
+        write_part(low, group.again, ordered)
         low.in_order = False
         for old, new in zip(sinks, ordered):
             if isinstance(old, FoldSink) and isinstance(new, FoldSink):
@@ -337,14 +295,6 @@ class WithLoops:
                 )
             else:
                 states[k].slots.get(mine)
-
-
-def _is_repeatable(o: g.Operator) -> bool:
-    """Whether an operator's part of a loop can be run twice: nothing but scalars is carried from index to index,
-    through all of them."""
-    return not isinstance(o, g.Propagate) and not (
-        isinstance(o, g.Fold) and (o.stop is not None or any(isinstance(v.type, g.ArrayType) for v in o.accumulators))
-    )
 
 
 def operator_count(o: g.Operator) -> int:

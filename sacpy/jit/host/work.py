@@ -9,22 +9,15 @@ in floating point, which does not overflow.
 
 from __future__ import annotations
 
+from sacpy.jit.analysis.costs import weight
 from sacpy.jit.analysis.straight import cells, is_straight
 from sacpy.jit.host.writer import Writer
 from sacpy.jit.ir import graph as g
 from sacpy.jit.llvm.legal import constant
-from sacpy.jit.llvm.maths import MATHS
 
 GUESS = 16.0  # rounds of a loop of which nothing is known
 CALL = 100.0
 VECTORISED = 0.25
-_WEIGHTS = {"div": 4.0, "mod": 8.0, "aplmod": 8.0, "sqrt": 4.0} | dict.fromkeys(MATHS, 16.0)
-
-
-def weight(op: g.Op) -> float:
-    """The work of an operation."""
-    return _WEIGHTS.get(op.code, 1.0)
-
 
 Work = float | str  # a number, or the text of a double
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sacpy.jit.analysis.indices import Facts
 from sacpy.jit.host import layout
@@ -33,10 +33,14 @@ from sacpy.jit.ir import graph as g
 from sacpy.jit.llvm.legal import LLVM_TYPES, Code, Module, constant, memory_type
 from sacpy.jit.llvm.scalars import Style
 from sacpy.jit.options import Options
+from sacpy.jit.schedule.loops import Context
 from sacpy.nodes import Record, field, replace
 
 if TYPE_CHECKING:
     from sacpy.jit.host.watched import Watch
+    from sacpy.jit.schedule.loops import Rounds, Schedule, Written
+
+S = TypeVar("S", "Schedule", "Rounds")
 
 
 class Inside(Record):
@@ -58,6 +62,7 @@ class UnitContext(Record):
     sites: dict[int, int] = field(default_factory=dict)
     uses: Uses = field(default_factory=Uses)
     watch: Watch | None = None  # what counts what with-loops take
+    schedules: Written | None = None  # how loops run that were written, if somebody wants to know
 
     @property
     def style(self) -> Style:
@@ -167,6 +172,22 @@ class Writer(ABC):
     @abstractmethod
     def placed(self, source: Array, place: Array) -> Array:
         """An array in its place, to be written to: copied there unless it is there already."""
+
+    def scheduled(self, targets: Sequence[g.Var], s: S) -> S:
+        """A schedule of the loop that sets `targets`, which is about to be written."""
+        if self.unit.options.verify:
+            from sacpy.jit.schedule.schedule_verify import verify_schedule
+
+            verify_schedule(s, self.context())
+        if self.unit.schedules is not None and targets:
+            known = self.unit.schedules.setdefault((self.inside.function.name, targets[0].name), [])
+            if s not in known:
+                known.append(s)
+        return s
+
+    def context(self) -> Context:
+        """Where a loop stands that is written here."""
+        return Context(self.facts, self.unit.style.strict, self.parallel, self.within > 0, self.in_order)
 
     # ---- variables
 

@@ -290,7 +290,7 @@ def _explained(row: Row) -> Sequence[str]:
         f"arrays made {_change(before.arrays, after.arrays)}, checks {_change(before.checks, after.checks)}, calls "
         f"{_change(before.calls, after.calls)}",
         f"  {report.parallel or 'no'} loop{'s' * (report.parallel != 1)} may be spread over threads",
-        *(f"  {note}" for note in (*report.cuts, *report.notes)),
+        *(f"  {note}" for note in (*report.cuts, *report.loops, *report.notes)),
         f"  {calls}",
     ]
     if row.rerun:

@@ -29,12 +29,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sacpy.jit.host.native import Signature as NativeSignature
+    from sacpy.jit.schedule.loops import Written
     from sacpy.jit.specialise import Specialiser
 
 LARGE = 80  # statements of a graph from which on its code is mostly too large to be translated in this process
 LITTLE = "large: translated with little effort"
 KERNEL_STAGES = ("kernel", "nvvm", "ptx", "sass")
-STAGES = ("core", "graph", "memory", "llvm", "asm", *KERNEL_STAGES)
+STAGES = ("core", "graph", "memory", "schedule", "llvm", "asm", *KERNEL_STAGES)
 
 
 class Clock:
@@ -143,21 +144,21 @@ def _made(
     from sacpy.jit.host.native import Signature as NativeSignature
     from sacpy.jit.passes import effort
     from sacpy.jit.run.measure import count, parallel
+    from sacpy.jit.schedule.summary import told
 
     before = specialised(specialiser, program, key, kind, options, clock)
     if sum(1 for f in before.functions for _ in statements(f.body)) >= LARGE:
         begin_compiler()
     unit = optimised(before, options, clock)
+    written: Written = {}
     with clock.stage("lower"):
-        text = lower(unit, options)
+        text = lower(unit, options, written=written)
     with clock.stage("compile"):
         code = compile_object(text, options)
     notes = (*unit.notes, *effort(before), *([LITTLE] if is_huge(text) else []))
-    return (
-        code,
-        NativeSignature.of(unit),
-        Report(key, kind, (), count(before), count(unit), len(code), parallel(text), notes=notes, cuts=unit.cuts),
-    )
+    size, loops = len(code), told(unit, written)
+    report = Report(key, kind, (), count(before), count(unit), size, parallel(text), False, notes, unit.cuts, loops)
+    return code, NativeSignature.of(unit), report
 
 
 def specialised(
@@ -188,8 +189,9 @@ def arguments(program: Program, key: str, kind: Kind) -> Sequence[Any]:
 
 
 def emitted(program: Program, key: str, kind: Kind, options: Options, stage: str) -> str:
-    """What a stage makes of a function, as text: "core", "graph", "memory" (where its arrays lie), "llvm" (as
-    lowered) or "asm"; of its kernels "kernel", "nvvm", "ptx" or "sass". Raises `Unsupported`."""
+    """What a stage makes of a function, as text: "core", "graph", "memory" (where its arrays lie), "schedule"
+    (how its loops run), "llvm" (as lowered) or "asm"; of its kernels "kernel", "nvvm", "ptx" or "sass". Raises
+    `Unsupported`."""
     if stage == "core":
         from sacpy.lang.core_printer import print_function
 
@@ -216,7 +218,12 @@ def emitted(program: Program, key: str, kind: Kind, options: Options, stage: str
         return kernels_text(unit, stage, options)
     from sacpy.jit.host.lowering import lower
 
-    text = lower(unit, options)
+    written: Written = {}
+    text = lower(unit, options, written=written)
+    if stage == "schedule":
+        from sacpy.jit.schedule.schedule_printer import schedule_text
+
+        return schedule_text(unit, written)
     if stage == "llvm":
         return text
     from sacpy.jit.host.compile import assembly

@@ -26,7 +26,7 @@ class Counts(Node):
 class Report(Node):
     """One unit. `stages`: name and seconds of each step on the way to native code; `size`: bytes of it; `parallel`:
     loops that may be spread over threads; `notes`: what was left out or done another way because it is large; `cuts`:
-    which partitions were cut, and where."""
+    which partitions were cut, and where; `loops`: how loops run, where there is more to say than index by index."""
 
     key: str
     kind: Kind
@@ -38,6 +38,7 @@ class Report(Node):
     cached: bool = False
     notes: tuple[str, ...] = ()
     cuts: tuple[str, ...] = ()
+    loops: tuple[str, ...] = ()
 
     @property
     def seconds(self) -> float:

@@ -1,7 +1,7 @@
 """Rows that are products with a matrix, in the bodies of partitions: a block of rows is computed in tiles before the
 bodies use it.
 
-In: a partition. Out: its `RowProduct`s, and the partition without them; the code that computes a block.
+In: a partition. Out: its `RowProduct`s, and the partition without them.
 
     part [0] <= [i] < [n]                          for i0, in steps of 32:
       s = with [m] genarray                          block = s for rows i0, i0 + 1, ..., in tiles
@@ -17,30 +17,24 @@ there is no array of all rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from sacpy.jit.analysis.contractions import Contraction, contraction, names_of
-from sacpy.jit.host.loops import count_loop
-from sacpy.jit.host.memory import BORROWED, Array, element_address, flat
-from sacpy.jit.host.sinks import ArraySink
-from sacpy.jit.host.tiling import Tiling
-from sacpy.jit.host.writer import Writer
+from sacpy.jit.analysis.contractions import contraction, names_of
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import bound, free
+from sacpy.jit.schedule.loops import Tiles
+from sacpy.jit.schedule.tiles import tiles_of
 from sacpy.nodes import Node, replace
 
 ROWS = 32  # of a block
-FEW = 4  # rows for which it does not pay to pack the matrix
 
 
 class RowProduct(Node):
-    """`target` is set to `w`, whose partition, under the index of a row, is a contraction. `needed`: what stands in
-    front of `w` that its terms need."""
+    """`target` is set to `w`, whose partition, under the index of a row, is a contraction, of which a block of rows is
+    computed in `tiles`. `needed`: what stands in front of `w` that its terms need."""
 
     target: g.Var
     w: g.WithLoop
     needed: tuple[g.Let, ...]
-    contraction: Contraction
+    tiles: Tiles
 
 
 def row_products(p: g.Partition) -> tuple[RowProduct, ...]:
@@ -88,7 +82,7 @@ def _product(p: g.Partition, before: tuple[g.Stmt, ...], s: g.Let) -> RowProduct
         g.Block((*needed, *inner.body.statements), inner.body.results),
     )
     c = contraction(merged)
-    return RowProduct(s.targets[0], w, needed, c) if c is not None and c.packed else None
+    return RowProduct(s.targets[0], w, needed, tiles_of(c)) if c is not None and c.packed else None
 
 
 def _needed(b: g.Block, before: tuple[g.Stmt, ...]) -> tuple[g.Let, ...]:
@@ -99,50 +93,3 @@ def _needed(b: g.Block, before: tuple[g.Stmt, ...]) -> tuple[g.Let, ...]:
             names |= free(g.Block((s,)))
             kept.append(s)
     return tuple(reversed(kept))
-
-
-class RowBlock:
-    """Memory for a block of rows of one product. `rows`: how many there may be."""
-
-    def __init__(self, low: Writer, product: RowProduct, rows: str, apart: tuple[str, ...]) -> None:
-        self.low, self.product, self.apart = low, product, apart
-        type_ = product.target.type
-        assert isinstance(type_, g.ArrayType)
-        self.memory = low.allocate(type_.base, (rows, *low.wides(type_.extents)))
-
-    def fill(self, first: str, end: str, nest: Callable[[g.Partition, ArraySink], None]) -> None:
-        """Computes the rows from `first` to before `end`, at the indices of the outer axes that are bound. `nest`
-        writes the loops of a partition, where the rows are too few for tiles."""
-        low, code, c = self.low, self.low.code, self.product.contraction
-        many, few, done = code.label("many"), code.label("few"), code.label("filled")
-        code.branch(code.op(f"icmp sge i64 {code.difference(end, first)}, {FEW}"), many, few)
-        code.place(many)
-        Tiling(low, c, [ArraySink(low, self.memory, c.p.rank)]).block_of_rows(first, end)
-        code.jump(done)
-        code.place(few)
-
-        def one(i: str) -> None:
-            low.bind_scalar(c.p.index[-2], code.op(f"trunc i64 {i} to i32"), i)
-            for s in self.product.needed:
-                low.statement(s, set(), {})
-            nest(self.product.w.partitions[0], ArraySink(low, self.row(i, first), 1))
-
-        count_loop(low, first, end, "1", one)
-        code.place(done)
-
-    def row(self, i: str, first: str) -> Array:
-        """Row i of a block that begins at `first`."""
-        code = self.low.code
-        at = flat(code, (code.difference(i, first),), self.memory.extents)
-        return replace(
-            self.memory,
-            data=element_address(code, self.memory, at),
-            header=BORROWED,
-            extents=self.memory.extents[1:],
-            unique=False,
-            apart=self.apart,
-        )
-
-    def bind(self, i: str, first: str) -> None:
-        """Lets the product's name stand for row i."""
-        self.low.env[self.product.target.name] = self.row(i, first)

@@ -34,10 +34,6 @@ class Hoisted(Node):
     def __bool__(self) -> bool:
         return any(self.before)
 
-    def loops(self, axis: int) -> bool:
-        """Whether loops stand in front of that of an axis."""
-        return bool(self.before) and any(isinstance(s, g.Let) and _loops(s) for s in self.before[axis])
-
 
 def hoisted(p: g.Partition, carried: Iterable[g.Var] = ()) -> Hoisted:
     """Takes out of a partition's body what needs the first few index components only, if there are checks or loops

@@ -1,7 +1,7 @@
 """Partitions that divide the index of their last axis by a small number, such as the prolongation of a coarse grid: as
 many indices are computed in a round as that number says, so that nothing is left to divide.
 
-In: a partition, and the sinks that take its values. Out: whether it pays, and the loop.
+In: a partition, and where its values go. Out: how its last axis is run through, if that pays.
 
     part [0] <= [i] < [n]                  for k from 0 to n / 2:
         a = div i, 2                           x[2k] = 0.5 * (u[k] + u[k])
@@ -14,14 +14,11 @@ of a quotient it would have to look up each lane. Dividends are the index plus a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from sacpy.jit.analysis.ints import Sums, linear
-from sacpy.jit.host.folds import scalar_note
-from sacpy.jit.host.loops import count_loop
-from sacpy.jit.host.sinks import ArraySink, Sink
-from sacpy.jit.host.writer import Writer
 from sacpy.jit.ir import graph as g
+from sacpy.jit.schedule.loops import Goal, IntoArray
 from sacpy.nodes import Node
 
 MOST = 4  # indices of a round
@@ -38,13 +35,13 @@ class Residues(Node):
     rest: g.Block
 
 
-def residues(p: g.Partition, sinks: Sequence[Sink], sums: Sums) -> Residues | None:
+def residues(p: g.Partition, goals: Sequence[Goal], sums: Sums) -> Residues | None:
     """How the indices of a partition's last axis are taken together, if that pays: where a quotient is an index.
     `sums`: the operations without overflow that variables are set to."""
     if (
         not p.rank
         or p.step is not None
-        or not all(isinstance(s, ArraySink) and not s.earlier and len(s.result.extents) == p.rank for s in sinks)
+        or not all(isinstance(x, IntoArray) and not x.earlier and not x.cells for x in goals)
     ):
         return None
     index = p.index[-1]
@@ -99,40 +96,3 @@ def _are_indices(quotients: set[str], rest: Sequence[g.Stmt], sums: Sums) -> boo
         )
 
     return any(isinstance(s, g.Let) and isinstance(s.rhs, g.Load) and any(map(counts, s.rhs.index)) for s in rest)
-
-
-def residue_loops(
-    lowering: Writer,
-    found: Residues,
-    lower: str,
-    upper: str,
-    single: Callable[[str], None],
-    several: Callable[[str], None],
-) -> None:
-    """The loops from `lower`, which is not negative, to before `upper`. `single`: writes the body for an index;
-    `several`: what is left of it, where quotients and remainders are set."""
-    code, d = lowering.code, found.divisor
-    note = scalar_note(code.module)
-
-    def together(k: str) -> None:
-        first = code.product(k, str(d))
-        for r in range(d):
-            for v, offset in found.quotients:
-                wide = code.sum(k, str((r + offset) // d))
-                lowering.bind_scalar(v, code.op(f"trunc i64 {wide} to i32"), wide)
-            for v, offset in found.remainders:
-                rest = str((r + offset) % d)
-                lowering.bind_scalar(v, rest, rest)
-            several(code.sum(first, str(r)))
-
-    start, begin = "0", lower
-    if lower != "0":
-        start = code.op(f"sdiv i64 {code.sum(lower, str(d - 1))}, {d}")
-        begin = code.product(start, str(d))
-        begin = code.op(f"select i1 {code.op(f'icmp slt i64 {begin}, {upper}')}, i64 {begin}, i64 {upper}")
-        count_loop(lowering, lower, begin, "1", single, note)
-    end = code.op(f"sdiv i64 {upper}, {d}")
-    count_loop(lowering, start, end, "1", together)
-    left = code.product(end, str(d))
-    left = code.op(f"select i1 {code.op(f'icmp sgt i64 {left}, {begin}')}, i64 {left}, i64 {begin}")
-    count_loop(lowering, left, upper, "1", single, note)

@@ -1,0 +1,90 @@
+"""Partitions that cover the same rows, or rows that lie between one another: one loop around them all.
+
+In: partitions of one with-loop that are disjoint, and where their values go. Out: nests in which an axis over which
+several run from the same lower to the same upper bound has one loop. An interior and its borders are so
+computed row by row, each row by one thread, instead of one after the other through the whole array.
+
+Partitions that step along an axis by the same number, up to the same bound, take turns: the even rows and the odd ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sacpy.jit.analysis.costs import cost
+from sacpy.jit.ir.graph import Const, Partition, integer
+from sacpy.jit.schedule.loops import Context, Goal, Loop, Part, Rows
+from sacpy.jit.schedule.nests import nest_of
+
+# the cost of a cell from which on a partition has loops of its own: finding the row in the cache saves little of that,
+# and what a loop keeps in registers from row to row is pushed out by the others
+DEAR = 64.0
+SHARED = "these partitions run over the same rows"
+TURNS = "the rows of these partitions lie between one another"
+
+
+def grouped(partitions: Sequence[Partition], axis: int = 0) -> list[list[Partition]]:
+    """The partitions, those together that run over an axis, which is not their last, in the same range without gaps, or
+    take turns there, by their first rows."""
+    found: dict[object, list[Partition]] = {}
+    for number, p in enumerate(partitions):
+        shared: object = number
+        if cost(p.body) < DEAR and axis < p.rank - 1 and p.step is None:
+            shared = (p.lower[axis], p.upper[axis])
+        elif axis < p.rank - 1 and p.step is not None and takes_turns(p, axis):
+            shared = (p.step[axis], p.upper[axis], "turns")
+        found.setdefault(shared, []).append(p)
+    return [
+        turn
+        for group in found.values()
+        for turn in (_turns(group, axis) if len(group) > 1 and takes_turns(group[0], axis) else [group])
+    ]
+
+
+def _turns(group: Sequence[Partition], axis: int) -> list[list[Partition]]:
+    """Those that take turns, by their first rows. Where these lie further apart than one turn, a row would have two
+    threads."""
+    turns: list[list[Partition]] = []
+    for p in sorted(group, key=lambda p: _first(p, axis)):
+        assert p.step is not None
+        step = p.step[axis]
+        assert isinstance(step, Const)
+        if turns and _first(p, axis) - _first(turns[-1][0], axis) < step.value:
+            turns[-1].append(p)
+        else:
+            turns.append([p])
+    return turns
+
+
+def takes_turns(p: Partition, axis: int) -> bool:
+    """Whether a partition has single rows along an axis, a fixed number apart, from a fixed one."""
+    if (
+        p.step is None
+        or not isinstance(p.step[axis], Const)
+        or not isinstance(p.lower[axis], Const)
+        or p.step[axis] == integer(1)
+    ):
+        return False
+    return p.width is None or p.width[axis] == integer(1)
+
+
+def _first(p: Partition, axis: int) -> int:
+    """The first row of one that takes turns."""
+    lower = p.lower[axis]
+    assert isinstance(lower, Const)
+    return int(lower.value)
+
+
+def rows_of(group: Sequence[Partition], goals: tuple[Goal, ...], context: Context, axis: int = 0) -> Part:
+    """The nests of partitions that share the loop over an axis, those of the axes before being somebody else's; of one
+    alone, its nest."""
+    first = group[0]
+    if len(group) == 1:
+        return nest_of(first, goals, context, first=axis)
+    polls = axis == 0
+    if first.step is not None:
+        loop = Loop(axis, "serial", 0, TURNS, polls=polls)
+        parts: list[Part] = [nest_of(p, goals, context, first=axis + 1) for p in group]
+        return Rows(loop, tuple(group), tuple(parts), tuple(_first(p, axis) for p in group))
+    parts = [rows_of(inner, goals, context, axis + 1) for inner in grouped(group, axis + 1)]
+    return Rows(Loop(axis, "serial", 1, SHARED, polls=polls), tuple(group), tuple(parts))

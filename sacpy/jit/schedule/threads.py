@@ -1,0 +1,94 @@
+"""Which partitions have their outermost axis dealt out to threads, and in which chunks.
+
+In: partitions that run together, their loops, where their values go. Out: `Threads`, or None.
+
+How large a chunk is follows from the program and the extents only. Rows that are few and long are cut into blocks, so
+that there is something to deal to every thread: where there are rows enough there is one block in each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sacpy.jit.analysis.ints import Sums, distance
+from sacpy.jit.analysis.straight import cells, is_straight
+from sacpy.jit.ir.graph import ArrayType, Const, Partition, integer
+from sacpy.jit.schedule.hoisting import hoisted
+from sacpy.jit.schedule.loops import Context, Goal, IntoArray, IntoFold, LoopNest, Part, Threads, loops_before
+
+WORTH = 40000.0  # work (see `host/work`) from which a loop is cut into chunks: some ten microseconds
+PER_CHUNK = 5000.0  # small beside what threads take to come together, so that their shares can be even
+TILED_CHUNKS = 12  # tiles load a whole matrix per chunk: rather a few large ones
+TILED_ROWS = 48
+ROWS_OF_TILES = 8
+ALIGNED = 64  # chunks of what writes single elements are a multiple of so many: whole cache lines
+MANY_ROWS = 64  # of which there need be no blocks
+SHORT = 256  # indices that need not be cut
+
+CUT = "the rows may be few and long: blocks of them"
+LINES = "one axis: a chunk has whole cache lines"
+PANELS = "each chunk packs a whole matrix, so there are few"
+STRIPS = "a chunk has whole strips of rows that are products"
+PLAIN = "indices in any order, as many as are worth it"
+
+
+def may_spread(group: Sequence[Partition], goals: Sequence[Goal], context: Context) -> bool:
+    """Whether the indices of partitions may run in any order, in several threads at once: only arrays, and folds of
+    scalars that may be regrouped. Where there is little to do, it is not worth it."""
+    return (
+        context.parallel
+        and all(isinstance(x, IntoArray) or (isinstance(x, IntoFold) and _may_regroup(x, context)) for x in goals)
+        and any(p.rank > 0 and not _is_tiny(p, context.facts.made) for p in group)
+    )
+
+
+def threads_of(part: Part) -> Threads:
+    """How loops that may be spread are."""
+    if not isinstance(part, LoopNest):
+        return Threads(PLAIN)
+    p, tiles = part.partition, part.tiles
+    if tiles is None and is_cut(p, loops_before(part.before, 1)):
+        return Threads(CUT, cut=True)
+    if tiles is not None and tiles.contraction.packed:
+        return Threads(PANELS, ROWS_OF_TILES, TILED_ROWS, TILED_CHUNKS)
+    if part.products and p.rank == 1:
+        from sacpy.jit.schedule.row_products import ROWS
+
+        return Threads(STRIPS, ROWS_OF_TILES, ROWS)
+    plain = p.step is None or p.step[0] == integer(1)
+    if p.rank == 1 and plain and (tiles is not None or is_straight(p.body, cells(p.body))):
+        return Threads(LINES, ALIGNED)
+    return Threads(PLAIN)
+
+
+def is_cut(p: Partition, has_loops: bool | None = None) -> bool:
+    """Whether rows may be cut: where they are not known to be many, nor short, and no loops run once for each of
+    them. `has_loops`: whether these are known to."""
+    if p.rank < 2 or p.step is not None:
+        return False
+    rows, columns = (
+        int(b.value) - int(a.value) if isinstance(a, Const) and isinstance(b, Const) else None
+        for a, b in zip(p.lower[:2], p.upper[:2])
+    )
+    if (rows is not None and rows >= MANY_ROWS) or (columns is not None and columns < SHORT):
+        return False
+    return not (loops_before(hoisted(p).before, 1) if has_loops is None else has_loops)
+
+
+def _is_tiny(p: Partition, sums: Sums) -> bool:
+    """Whether it is known that there is little to do."""
+    if not is_straight(p.body, cells(p.body)):
+        return False
+    count = 1
+    for lower, upper in zip(p.lower, p.upper):
+        rounds = distance(lower, upper, sums)
+        if rounds is None:
+            return False
+        count *= max(0, rounds)
+    return count * (len(p.body.statements) + 1) < WORTH / 16
+
+
+def _may_regroup(x: IntoFold, context: Context) -> bool:
+    if x.operator.stop is not None or x.ordered or any(isinstance(v.type, ArrayType) for v in x.operator.accumulators):
+        return False
+    return x.reduction is not None or not context.strict

@@ -1,0 +1,50 @@
+"""How many cells of a contraction (`analysis/contractions`) are computed at a time, in registers.
+
+Packed tiles have several rows times several vectors, so that each element that is loaded serves a whole row or column
+of the tile. A tile of columns is one row of vectors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sacpy.jit.analysis.contractions import Contraction, contraction
+from sacpy.jit.ir import graph as g
+from sacpy.jit.llvm.legal import size_of
+from sacpy.jit.llvm.processor import register_sizes
+from sacpy.jit.schedule.loops import Goal, IntoArray, Loop, Tiles
+
+NARROW = 2  # vectors of the tiles at the right edge
+WIDE = 8  # vectors of the tiles of columns
+PACKED = "each element serves a row or a column of a tile, which is packed for it"
+COLUMNS = "what a cell combines lies side by side along this axis"
+REDUCED = "in order, so that each cell adds up as programmed"
+
+
+def tiles_of(c: Contraction) -> Tiles:
+    """The tiles of a contraction: as many registers, whatever the number of sums."""
+    register = max(register_sizes(), default=16)
+    lanes, sums = register // size_of(c.base), len(c.targets)
+    if not c.packed:
+        return Tiles(c, 1, max(1, WIDE // sums), lanes)
+    rows, vectors = (8, 3) if register == 64 else (4, 3) if register == 32 else (4, 2)
+    return Tiles(c, max(1, rows // sums), vectors, lanes)
+
+
+def tiled(p: g.Partition, goals: Sequence[Goal]) -> Tiles | None:
+    """The tiles of a partition that is a contraction, if its values go to arrays in which nothing is left out."""
+    if not goals or not all(isinstance(x, IntoArray) and not x.earlier for x in goals):
+        return None
+    found = contraction(p)
+    return None if found is None else tiles_of(found)
+
+
+def tile_loops(t: Tiles, first: int) -> tuple[Loop, ...]:
+    """The loops of tiles, behind those over the first few axes, which are somebody else's."""
+    c = t.contraction
+    rank, wide = c.p.rank, t.lanes * t.vectors
+    outer = [Loop(k, "serial", 1, polls=True) for k in range(first, rank - 1 - c.packed)]
+    tiles = [Loop(rank - 1, "tile", wide, PACKED if c.packed else COLUMNS, polls=True)]
+    if c.packed:
+        tiles.append(Loop(rank - 2, "tile", t.rows, PACKED))
+    return (*outer, *tiles, *(Loop(rank + k, "serial", 1, REDUCED) for k in range(c.inner.rank)))
