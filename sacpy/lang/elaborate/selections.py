@@ -24,6 +24,10 @@ def _select(cx: Context, node: ast.Select, wanted: int | None) -> tuple[Value, .
 
 def select(cx: Context, array: Value, indices: tuple[ast.Expr, ...], span: Span) -> Value:
     """The element or sub-array at an index as written."""
+    if array.type.kind == "packed":
+        from sacpy.lang.elaborate import packed  # loaded where a program has such arrays
+
+        return packed.select(cx, array, packed.indices_of(cx, indices), span)
     items = _spread(indices)
     if any(isinstance(i, ast.Dot | ast.Dots) for i in items):
         return _slice(cx, array, items, span)
