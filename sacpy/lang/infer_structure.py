@@ -318,12 +318,12 @@ def _like(o: Operation) -> Shape:
 
 def _require(o: Operation) -> Shape:
     value, limit, holds = o.shapes
-    code, message, help = map(str, o.attrs)
+    code, message, help = map(str, o.attrs or ("E0672", "", ""))
     if disjoint(value, SCALAR):
-        raise Fails(code, f"this must be a single number, but it is {o.show(0)}", operands=(0,), help=help)
+        raise Fails(code, f"this must be a single number, but it is {o.show(0)}", help=help)
     if holds.value == (False,):
         said = [s.value[0] if s.value else "..." for s in (value, limit)]
-        raise Fails(code, message.format(*said), operands=(0,), help=help)
+        raise Fails(code, message.format(*said), help=help)
     return meet(value, SCALAR)
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from functools import cache
-from math import lcm
+from math import gcd, lcm
 from typing import Any, Protocol, TypeVar
 
 from sacpy.nodes import Node
@@ -65,6 +65,12 @@ class Poly(Node):
     """A sum of products: `terms` are monomials with their coefficients, in a fixed order, none of them 0."""
 
     terms: tuple[tuple[Monomial, Fraction], ...]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Poly) and self.terms == other.terms
+
+    def __hash__(self) -> int:  # the coefficients tell most functions apart, and are found without going deep
+        return hash(tuple(c.numerator for _, c in self.terms))
 
     def __add__(self, other: Poly) -> Poly:
         return _collected((*self.terms, *other.terms))
@@ -165,16 +171,31 @@ def step(of: Poly) -> Poly:
         return ONE
     if of.constant is not None:
         return ZERO
-    of = of.scaled(lcm(*(c.denominator for _, c in of.terms)))
-    leading = next(c for m, c in of.terms if m)
-    if leading < 0:  # one of the two opposite ones
+    of = _primitive(of)
+    if _leading(of) < 0:  # one of the two opposite ones
         return ONE - step(-of - ONE)
     return _factor(Step(of))
 
 
+def _primitive(of: Poly) -> Poly:
+    """A function of whole numbers that is at least 0 where this one is, with coefficients as small as can be."""
+    of = of.scaled(lcm(*(c.denominator for _, c in of.terms)))
+    common = gcd(*(int(c) for m, c in of.terms if m))
+    if common == 1:
+        return of
+    return _collected((m, c / common if m else Fraction(int(c) // common)) for m, c in of.terms)
+
+
 def minimum(a: Poly, b: Poly) -> Poly:
     """The smaller of two."""
-    return b + (a - b) * step(b - a)
+    apart = b - a
+    if _leading(apart) < 0:  # of the two forms, which differ where both are equal, always the same
+        a, b, apart = b, a, -apart
+    return b - apart * step(apart)
+
+
+def _leading(of: Poly) -> Fraction:
+    return next((c for m, c in of.terms if m), Fraction(0))
 
 
 def maximum(a: Poly, b: Poly) -> Poly:
@@ -378,8 +399,33 @@ def _within(of: Poly, call: Callable[[str], str]) -> str:
     return f"({text})" if " " in text else text
 
 
+def _cut(of: Poly) -> tuple[Step, Poly, int] | None:
+    """A step of which the function has a multiple of the kind `u * step(u)` or `(u + 1) * step(u)`: the step, what is
+    cut off at 0, and the sign."""
+    for step_ in {f: None for m, _ in of.terms for f, _ in m if isinstance(f, Step)}:
+        own = [(tuple(f for f in m if f[0] != step_), c) for m, c in of.terms if (step_, 1) in m]
+        factor = _collected(own)
+        for cut in (step_.of, step_.of + ONE):
+            for sign in (1, -1):
+                if factor == cut.scaled(sign):
+                    return step_, cut, sign
+    return None
+
+
 def shown(of: Poly, call: Callable[[str], str] = str) -> str:
-    """A function as one reads it."""
+    """A function as one reads it: products with steps are shown as the maxima that they come from, where they do."""
+    cuts: list[str] = []
+    while (found := _cut(of)) is not None:
+        step_, cut, sign = found
+        of = of - _factor(step_) * cut.scaled(sign)
+        cuts.append(f" {'+' if sign > 0 else '-'} max(0, {shown(cut, call)})")
+    text = _terms(of, call)
+    if cuts and text == "0":
+        text = cuts.pop(0).removeprefix(" + ").replace(" - ", "-", 1)
+    return text + "".join(cuts)
+
+
+def _terms(of: Poly, call: Callable[[str], str]) -> str:
     parts: list[str] = []
     for monomial, coefficient in of.terms:
         factors = [factor_text(f, call) for f, e in monomial for _ in range(e)]

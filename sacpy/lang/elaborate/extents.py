@@ -18,7 +18,7 @@ from typing import NoReturn
 from sacpy.lang import ast
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.elaborate.usertypes import BUILTINS, BaseType, Component
-from sacpy.lang.source import Span
+from sacpy.lang.source import NOWHERE, Span
 from sacpy.nodes import Node
 from sacpy.withloop import piecewise as pw
 from sacpy.withloop.piecewise import ONE, ZERO, Poly
@@ -134,6 +134,13 @@ def _type(element: BaseType, extents: Extents, sizes: int, span: Span) -> BaseTy
     return BaseType(key, "packed", tuple(components), (), False, element, extents)
 
 
+def with_element(type: BaseType, element: BaseType) -> BaseType:
+    """The packed array with the same extents and elements of another type."""
+    assert type.extents is not None, "a packed type has extents"
+    sizes = sum(c.path[0] == "p" for c in type.components)
+    return _type(element, type.extents, sizes, NOWHERE)
+
+
 def _axis(extent: Poly, axis: int, rank: int) -> str:
     return shown(extent) if axis == rank - 1 else f"{LETTERS[axis]}<{shown(extent)}"
 
@@ -190,7 +197,18 @@ def _sized(of: Poly, sizes: list[Poly]) -> Poly:
             moving = moving + product
         else:
             fixed = fixed + term
-    return moving + (fixed if fixed.constant is not None else _size(fixed, sizes))
+    constant = pw.number(sum(c for m, c in fixed.terms if not m))
+    fixed = fixed - constant
+    plain = {
+        n: pw.name(f"p{k}")
+        for k, s in enumerate(sizes)
+        if k and len(n_ := pw.names(s)) == 1
+        for n in n_
+        if s == pw.name(n)
+    }
+    if fixed.terms and set(pw.names(fixed)) <= set(plain):  # of sizes that there are already
+        return moving + constant + pw.substituted(fixed, plain)
+    return moving + constant + (_size(fixed, sizes) if fixed.terms else ZERO)
 
 
 def _sized_factor(factor: pw.Factor, sizes: list[Poly]) -> Poly:
