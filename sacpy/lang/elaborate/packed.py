@@ -155,8 +155,8 @@ def indices_of(cx: Context, indices: tuple[ast.Expr, ...]) -> list[Value]:
                 "a dot cannot stand for an axis whose extent depends on a position",
                 item.span,
                 "no axis to keep",
-                help="the last axes are kept by leaving them out: t[i] is a row; "
-                "a column is a comprehension: { [i] -> t[i,j] | [j] <= [i] < [n] }",
+                help="the last axes are kept by leaving them out: t[i] is a row; a column is a comprehension over the "
+                "rows that have it: { [i] -> t[i,j] | [i] < [n] }",
             )
     return [cx.value(i) for i in reversed(items)][::-1]
 

@@ -71,7 +71,7 @@ def _elementwise(cx: Context, node: ast.Call, arguments: list[Value]) -> tuple[V
                 argument.span,
                 f"this is {argument.type.shown}",
                 labels=(Label(first.span, f"this is {first.type.shown}"),),
-                help="say at each position what is combined: { [i,j] -> a[i,j] + b[j,i] | [i,j] < [n, i+1] }",
+                help="say at each position what is combined, in a comprehension: { [i,j] -> .. | [i,j] < [n, ..] }",
             )
         if argument is not first:
             sizes = _equal_sizes(cx, first, argument, sizes, node.span)

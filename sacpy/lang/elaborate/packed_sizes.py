@@ -52,7 +52,7 @@ def total(cx: Context, type: BaseType, sizes: Sequence[core.Atom], span: Span) -
         elif least is None and extents.rank > 2:
             cx.fail(
                 "E0448",
-                f"nobody can see that the extent {shown(extents.axes[axis])} is never negative",
+                f"the extent {shown(extents.axes[axis])} may be negative",
                 span,
                 "perhaps negative",
                 help=f"cut it off at 0: max(0, {shown(extents.axes[axis])})",
