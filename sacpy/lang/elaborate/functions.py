@@ -4,6 +4,7 @@ handed back."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from sacpy.lang import ast, core
 from sacpy.lang.diagnostics import Diagnostic, Label, SacError
@@ -16,7 +17,9 @@ from sacpy.lang.elaborate.usertypes import BOOL, INT, BaseType
 from sacpy.lang.printer import print_expr
 from sacpy.lang.source import Span
 from sacpy.nodes import Node, replace
-from sacpy.withloop.piecewise import Poly
+
+if TYPE_CHECKING:
+    from sacpy.withloop.piecewise import Poly
 
 
 class Agreement(Node):

@@ -54,6 +54,11 @@ class BaseType(Node):
         return self.kind == "struct"
 
     @property
+    def has_parts(self) -> bool:
+        """Whether a value of the type is several values of core side by side."""
+        return self.kind in ("struct", "packed")
+
+    @property
     def core(self) -> str:
         """The core base type of a type with a single component."""
         return self.components[0].base
