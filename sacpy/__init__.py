@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from sacpy.embedding.functions import Function, Module
     from sacpy.embedding.grants import World
     from sacpy.embedding.kinds import Handle
+    from sacpy.embedding.packed import Packed, packed, packed_from_dense
     from sacpy.interp.limits import Limits
     from sacpy.jit.device.interop import to_device
     from sacpy.jit.device.memory import DeviceArray
@@ -43,6 +44,7 @@ __all__ = [
     "Int32",
     "Limits",
     "Module",
+    "Packed",
     "SacError",
     "Session",
     "UInt8",
@@ -52,6 +54,8 @@ __all__ = [
     "function",
     "generalised",
     "install_importer",
+    "packed",
+    "packed_from_dense",
     "reduction",
     "to_device",
     "trace",
@@ -61,6 +65,7 @@ _WHERE = {
     "Diagnostic": "sacpy.lang.diagnostics", "SacError": "sacpy.lang.diagnostics",
     "Function": "sacpy.embedding.functions", "Module": "sacpy.embedding.functions", "Handle": "sacpy.embedding.kinds",
     "Limits": "sacpy.interp.limits",
+    **dict.fromkeys(("Packed", "packed", "packed_from_dense"), "sacpy.embedding.packed"),
     "DeviceArray": "sacpy.jit.device.memory", "to_device": "sacpy.jit.device.interop",
     "World": "sacpy.embedding.grants", "Session": "sacpy.session", "load_ipython_extension": "sacpy.notebook.magic",
     "unload_ipython_extension": "sacpy.notebook.magic",

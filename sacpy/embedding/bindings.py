@@ -98,7 +98,7 @@ def _count(n: int) -> str:
 
 
 def _to_core(type: BaseType) -> Callable[[Any], tuple[Value, ...]]:
-    if type.is_struct:
+    if type.has_parts:
         return components(type)
     convert = converter(type)
     return lambda value: (convert(value),)

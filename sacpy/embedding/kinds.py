@@ -88,6 +88,8 @@ def _other(value: Any) -> Kind:
     names = field_names(value)
     if names is not None:  # a named tuple is a tuple, too
         return "fields", tuple(sorted(names)), _leaf(value) if isinstance(value, tuple) else None
+    if isinstance(value, Handle):
+        return "handle", value.type
     if isinstance(value, np.generic):
         return "float" if value.dtype == DTYPES["double"] else ("scalar", value.dtype)
     for base in (bool, int, float, complex, str, bytes, list, tuple, np.ndarray):

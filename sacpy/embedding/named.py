@@ -73,7 +73,7 @@ def keep(program: ElaboratedProgram, name: str, value: Any, *, copy: bool) -> Na
             "pass numbers, strings, NumPy arrays, or records of a struct that is defined",
         )
     try:
-        parts = components(type)(value) if type.is_struct else (converter(type)(value),)
+        parts = components(type)(value) if type.has_parts else (converter(type)(value),)
     except Misfit as misfit:
         raise plain_error(misfit.code, f"{name}: {misfit.reason}", misfit.help) from None
     return NamedValue(type, tuple(map(frozen, parts)) if copy else parts)

@@ -118,7 +118,7 @@ def make(runner: Runner, name: ast.QName, kinds: tuple[Kind, ...], args: Sequenc
     by_reference = [t for t, p in zip(types, first.params) if p.by_reference]
     results = [*program.result_types(matches[0].entry, matches[0].typevars), *by_reference]
     vectors = [p.type.pattern is not None for p in first.params] + [False] * (len(types) - len(first.params))
-    spread = any(t.is_struct for t in types)
+    spread = any(t.has_parts for t in types)
     converters = tuple(_converter(t, vector, spread) for t, vector in zip(types, vectors))
     if first.varargs:
         function = _with_bases(function, types)
@@ -144,7 +144,7 @@ def _with_bases(function: Callable[..., Any], types: Types) -> Callable[..., Any
 
 
 def _converter(type: BaseType, vector: bool, spread: bool) -> Callable[[Any], Any]:
-    if type.is_struct:
+    if type.has_parts:
         return components(type)
     convert = converter(type)
     if vector and type.key == "char":

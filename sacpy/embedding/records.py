@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from sacpy.embedding.arguments import Misfit, converter, wrong_sort
-from sacpy.embedding.kinds import field_names
+from sacpy.embedding.kinds import Handle, field_names
 from sacpy.interp.values import Value, dtype_of, shape_of
 from sacpy.lang.elaborate.usertypes import BaseType
 
@@ -20,7 +20,9 @@ Path = tuple[str, ...]
 
 
 def components(type: BaseType) -> Callable[[Any], tuple[Value, ...]]:
-    """How to convert a Python value to the components of a struct."""
+    """How to convert a Python value to the components of a struct, or of a packed array."""
+    if type.kind == "packed":
+        return lambda value: packed_parts(type, value)
     leaves = _leaves(type)
     converters = [converter(leaf) for _, leaf, _ in leaves]
 
@@ -53,6 +55,13 @@ def components(type: BaseType) -> Callable[[Any], tuple[Value, ...]]:
         return tuple(found)
 
     return convert
+
+
+def packed_parts(type: BaseType, value: Any) -> tuple[Value, ...]:
+    """The components of a packed array; only one of that very type will do."""
+    if not isinstance(value, Handle) or value.type != type.key:
+        raise wrong_sort(value, type.shown, f'make one: sacpy.packed("{type.shown}", elements, n=..)')
+    return value.parts
 
 
 def _leaves(type: BaseType) -> list[tuple[Path, BaseType, int]]:

@@ -24,6 +24,10 @@ def presenter(type: BaseType) -> Present:
     """How to show the values of a type."""
     if type.is_struct:
         return lambda values: record(type, values, _leaf)
+    if type.kind == "packed":
+        from sacpy.embedding.packed import Packed  # loaded where a program has such arrays
+
+        return lambda values: Packed(type.key, values, type)
     if type.kind in ("opaque", "class") and type.key != STRING:
         return lambda values: Handle(type.key, values)
     leaf = _leaf(type)

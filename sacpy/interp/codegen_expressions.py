@@ -89,7 +89,8 @@ class Expressions(Emitter):
         """The global name of the function that evaluates a primitive."""
         name = f"_p_{prim.op}_{base.replace('::', '_')}_{prim.cell}"
         if prim.attrs:
-            name += "_" + "".join(c if c.isalnum() and c.isascii() else f"_{ord(c):x}_" for c in str(prim.attrs[0]))
+            text = "".join(map(str, prim.attrs))
+            name += "_" + "".join(c if c.isalnum() and c.isascii() else f"_{ord(c):x}_" for c in text)
         if name not in self.globals:
             self.globals[name] = evaluate(prim.op, base, prim.cell, prim.attrs)
         return name

@@ -96,6 +96,14 @@ def value_text(type: BaseType, values: Sequence[Value]) -> str:
         return "\n".join(
             f".{name} {value_text(field, values[found[2]])}" for name, field, found in fields if found is not None
         )
+    if type.kind == "packed":
+        from sacpy.interp.packed_rows import rows  # loaded where somebody has such an array
+
+        found = [
+            f"{''.join(f'{i}: ' for i in map(list, (at[:-1],)) if i)}{_array(row, type.core, 0)}"
+            for at, row in rows(type, values)
+        ]
+        return "\n".join(found) or "[]"
     value, base = values[0], type.core
     if isinstance(value, np.ndarray):
         return _array(value, base, 0)

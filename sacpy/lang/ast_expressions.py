@@ -67,7 +67,22 @@ class RankSlice(Node):
     span: Span
 
 
-Feature = AnyExtent | FixedExtent | NamedExtent | AnyShape | SomeShape | RankSlice
+class PositionExtent(Node):
+    """`i<n`: one axis whose positions are called `name`; `extent`, a function of the names before it, is its length."""
+
+    name: str
+    extent: Expr
+    span: Span
+
+
+class ComputedExtent(Node):
+    """`i+1`: one axis, behind at least one with a position, whose length is a function of positions."""
+
+    extent: Expr
+    span: Span
+
+
+Feature = AnyExtent | FixedExtent | NamedExtent | AnyShape | SomeShape | RankSlice | PositionExtent | ComputedExtent
 
 
 class TypeExpr(Node):

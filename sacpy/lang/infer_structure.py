@@ -25,7 +25,7 @@ from sacpy.lang.lattice import (
     without_value,
 )
 from sacpy.lang.shape_problems import Fails
-from sacpy.lang.types import Shape, known, of_rank
+from sacpy.lang.types import SCALAR, Shape, known, of_rank
 
 # ---------------------------------------------------------------- shapes and selections
 
@@ -316,6 +316,17 @@ def _like(o: Operation) -> Shape:
     return meet(a, without_value(b))
 
 
+def _require(o: Operation) -> Shape:
+    value, limit, holds = o.shapes
+    code, message, help = map(str, o.attrs or ("E0672", "", ""))
+    if disjoint(value, SCALAR):
+        raise Fails(code, f"this must be a single number, but it is {o.show(0)}", help=help)
+    if holds.value == (False,):
+        said = [s.value[0] if s.value else "..." for s in (value, limit)]
+        raise Fails(code, message.format(*said), help=help)
+    return meet(value, SCALAR)
+
+
 def _hide_shape(o: Operation) -> Shape:
     a = o.shapes[1]
     return at_least(a.min_rank) if a.rank is None else of_rank(a.rank)
@@ -332,6 +343,7 @@ STRUCTURE: dict[str, Rule] = {
     "drop": _take_drop,
     "ravel": _ravel,
     "like": _like,
+    "require": _require,
     "slice": _slice,
     "place": _place,
     "hideValue": lambda o: without_value(o.shapes[1]),

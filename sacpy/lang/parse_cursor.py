@@ -120,6 +120,7 @@ class Cursor:
             i += 1
         if kinds[i] != "name" or (keys[i] in RESERVED and keys[i] not in BASE_TYPES):
             return -1
+        first = i
         i += 1
         if keys[i] == "::":
             if kinds[i + 1] != "name":
@@ -130,6 +131,12 @@ class Cursor:
         i += 1
         while kinds[i] in ("name", "number") or keys[i] in (".", "*", "+", ",", ":", ">"):
             i += 1
+        if keys[i] == "<" and keys[first] in BASE_TYPES:  # positions: what follows are expressions
+            depth = 1
+            while depth and kinds[i] != "end" and keys[i] not in (";", "{", "}"):
+                depth += (keys[i] in ("[", "(")) - (keys[i] in ("]", ")"))
+                i += 1
+            return -1 if depth else i
         return i + 1 if keys[i] == "]" else -1
 
     def parameters_ahead(self, i: int) -> bool:

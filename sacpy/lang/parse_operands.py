@@ -49,10 +49,6 @@ class OperandParser(TypeParser):
     def expression(self) -> ast.Expr:
         """See `parse_expressions`."""
 
-    @abstractmethod
-    def free_expression(self) -> ast.Expr:
-        """See `parse_expressions`."""
-
     # ------------------------------------------------------------ postfix
 
     def postfix(self, start: int, result: ast.Expr) -> ast.Expr:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+
 from sacpy.lang import ast
 from sacpy.lang.diagnostics import Edit
 from sacpy.lang.parse_cursor import Cursor
@@ -12,6 +14,10 @@ C_TYPES = {"unsigned": "uint", "signed": "int", "const": "", "static": "", "regi
 
 class TypeParser(Cursor):
     """Types; the grammar's lowest part."""
+
+    @abstractmethod
+    def free_expression(self) -> ast.Expr:
+        """See `parse_expressions`."""
 
     def type(self) -> ast.TypeExpr:
         """type = ["struct"] [Id "::"] Id [ "[" [feature {"," feature}] "]" ]"""
@@ -70,7 +76,8 @@ class TypeParser(Cursor):
         features = [self._feature()]
         while self.keys[self.pos] == ",":
             self.pos += 1
-            features.append(self._feature())
+            computed = any(isinstance(f, ast.PositionExtent) for f in features)
+            features.append(self._computed() if computed and not self._position_ahead() else self._feature())
         self.close(opening, "`,` or ", operands=False)
         loose = [f for f in features if isinstance(f, ast.AnyShape | ast.SomeShape)]
         if len(loose) > 1:
@@ -83,9 +90,23 @@ class TypeParser(Cursor):
             )
         return tuple(features)
 
+    def _position_ahead(self) -> bool:
+        """Whether a feature begins with the name of a position, `i<`."""
+        return self.kinds[self.pos] == "name" and self.keys[self.pos + 1] == "<"
+
+    def _computed(self) -> ast.ComputedExtent:
+        """expr, behind a feature with a position"""
+        extent = self.free_expression()
+        return ast.ComputedExtent(extent, extent.span)
+
     def _feature(self) -> ast.Feature:
-        """feature = "." | "*" | "+" | num | id | num ":" id | id ":" id | id ">" num ":" id"""
+        """feature = "." | "*" | "+" | num | id | num ":" id | id ":" id | id ">" num ":" id | id "<" expr; behind one
+        of the last kind also expr"""
         start = self.pos
+        if self._position_ahead() and self.keys[start] not in RESERVED:
+            self.pos += 2
+            self.locals.add(self.keys[start])
+            return ast.PositionExtent(self.keys[start], self.free_expression(), self.span(start))
         kind, key = self.kinds[start], self.keys[start]
         self.pos += 1
         if key == ".":

@@ -119,13 +119,16 @@ def _rows() -> dict[str, Primitive]:
         # `place`: attrs = (spec,) as above over the left side of a comprehension: the argument's first axes are those
         # of the indices ("i"), the value's own axes go where "." and "*" stand.
         Primitive("place", ("T",), "T", BUILTIN, True),
+        # `require`: the first argument, where the third holds. attrs = (code, message, help): what is wrong where it
+        # does not; `{0}` and `{1}` in the message are the first two arguments.
+        Primitive("require", ("int", "int", "bool"), "int", structural=True),
     ]
     return {row.op: row for row in rows}
 
 
 PRIMITIVES = _rows()
 
-INTERNAL = ("ravel", "like", "slice", "place")
+INTERNAL = ("ravel", "like", "slice", "place", "require")
 _FORMS = {"S", "V", "A"}
 
 

@@ -21,11 +21,12 @@ INDENT = "    "
 
 def print_type(type: ast.TypeExpr) -> str:
     """`struct M::S[n,.]`"""
-    pattern = "" if type.pattern is None else f"[{','.join(_feature(f) for f in type.pattern)}]"
+    pattern = "" if type.pattern is None else f"[{','.join(print_feature(f) for f in type.pattern)}]"
     return f"{'struct ' if type.struct else ''}{type.base}{pattern}"
 
 
-def _feature(feature: ast.Feature) -> str:
+def print_feature(feature: ast.Feature) -> str:
+    """One feature of a type's pattern."""
     match feature:
         case ast.AnyExtent():
             return "."
@@ -41,6 +42,10 @@ def _feature(feature: ast.Feature) -> str:
             return f"{rank}:{shape}"
         case ast.RankSlice(rank, shape, minimum):
             return f"{rank}>{minimum}:{shape}"
+        case ast.PositionExtent(name, extent):
+            return f"{name}<{print_expr(extent)}"
+        case ast.ComputedExtent(extent):
+            return print_expr(extent)
 
 
 # ---------------------------------------------------------------- expressions

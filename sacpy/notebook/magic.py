@@ -258,7 +258,7 @@ def _python(variable: Variable) -> Any:
 def _of_type(type: BaseType, value: Any) -> NamedValue:
     """A Python value as a value of a SaC type. Raises `SacError` where it has become something else."""
     try:
-        return NamedValue(type, components(type)(value) if type.is_struct else (converter(type)(value),))
+        return NamedValue(type, components(type)(value) if type.has_parts else (converter(type)(value),))
     except Misfit as misfit:
         raise plain_error(misfit.code, misfit.reason, misfit.help) from None
 

@@ -31,8 +31,23 @@ _STYLE = "font-family: monospace; font-variant-numeric: tabular-nums; text-align
 
 def table(type: BaseType, values: Sequence[Value], title: str) -> str | None:
     """A value as HTML below its title, such as `double[3,4]`."""
-    body = _struct(type, values) if type.is_struct else _array(type, values[0])
+    if type.kind == "packed":
+        body: str | None = _packed(type, values)
+    else:
+        body = _struct(type, values) if type.is_struct else _array(type, values[0])
     return None if body is None else f"<div><code>{escape(title)}</code>{body}</div>"
+
+
+def _packed(type: BaseType, values: Sequence[Value]) -> str:
+    """The rows of a packed array, each as long as it is, the first ones of many."""
+    from sacpy.interp.packed_rows import rows  # loaded where somebody has such an array
+
+    lines = []
+    for index, row in itertools.islice(rows(type, values), 2 * ROWS):
+        shown = [_element(v, type.core) for v in row[: 2 * COLUMNS]] + [_GAP] * (len(row) > 2 * COLUMNS)
+        label = ",".join(map(str, index))
+        lines.append(f"<tr><th>{label}</th>{''.join(f'<td>{t}</td>' for t in shown)}</tr>")
+    return _framed(f"<tbody>{''.join(lines)}")
 
 
 # ---------------------------------------------------------------- arrays

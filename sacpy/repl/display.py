@@ -32,6 +32,8 @@ Array = np.ndarray[Any, Any]
 
 def show(type: BaseType, values: Sequence[Value], page: Page = PAGE) -> str:
     """A value on one or more lines, without the last line's end."""
+    if type.kind == "packed":
+        return _packed(type, values, page)
     head = type_text(type, values)
     if not type.is_struct:
         return _value(head, _view(type, values[0], page), page)
@@ -41,6 +43,30 @@ def show(type: BaseType, values: Sequence[Value], page: Page = PAGE) -> str:
         found = field_slice(type, name)
         assert found is not None
         lines += [INDENT + line for line in f".{name} {show(field, values[found[2]], inside)}".split("\n")]
+    return "\n".join(lines)
+
+
+def _packed(type: BaseType, values: Sequence[Value], page: Page) -> str:
+    """The rows of a packed array below one another, as long as they are; of more axes slice by slice."""
+    from sacpy.interp.packed_rows import head, rows  # loaded where somebody has such an array
+
+    slices: dict[tuple[int, ...], list[Array]] = {}
+    for index, row in rows(type, values):
+        slices.setdefault(index[:-1], []).append(row)
+    lines = [page.faint(head(type, values))]
+    for index, found in slices.items():
+        if index:
+            lines.append(page.faint(f"[{','.join(map(str, index))},.,.]"))
+        shape = len(found), max(map(len, found))
+
+        def text(at: tuple[int, ...], found: list[Array] = found) -> str:
+            i, j = at
+            return _entry(found[i][j], type.core, page.digits) if j < len(found[i]) else ""
+
+        lines += _matrix(_View(shape, text), page, page.lines) if shape[1] else [INDENT + "[]"] * shape[0]
+        if len(lines) > page.lines + 1:
+            lines.append(page.faint(OUT))
+            break
     return "\n".join(lines)
 
 

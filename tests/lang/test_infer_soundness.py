@@ -6,6 +6,7 @@ from __future__ import annotations
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from sacpy.lang.infer_operation import carries_cell
 from sacpy.lang.infer_primitives import RULES, Operation, apply
 from sacpy.lang.lattice import constant, is_below, join, meet, widen
 from sacpy.lang.primitives import PRIMITIVES
@@ -60,6 +61,8 @@ def operations(draw: st.DrawFn) -> tuple[Operation, Operation]:
         shapes[0] = constant((draw(st.integers(0, 3)),), None)
         shapes[0] = constant(shapes[0].extents or (), [draw(st.integers(0, 1))] * (shapes[0].extents or (0,))[0])  # type: ignore[arg-type]
     cell = draw(st.integers(0, 1)) if row.structural else 0
+    carrying = [s.rank or 0 for k, s in enumerate(shapes) if carries_cell(op, k)]
+    cell = min([cell, *carrying])  # an array has its elements' own axes
     letters = (
         draw(st.sampled_from(["", *["".join(draw(st.sampled_from("SVA")) for _ in kinds)]]))
         if op not in ("slice", "place")

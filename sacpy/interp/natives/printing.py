@@ -134,6 +134,19 @@ def fprint_array_format(world: World, stream: Stream, fmt: bytes, array: Any, *,
     return stream
 
 
+@native("ArrayIO::printRows/4", wants_bases=True)
+def print_rows(world: World, type: bytes, sizes: Any, elements: Any, lengths: Any, *, bases: tuple[str, ...]) -> None:
+    """A packed array: its type, its sizes, and each row on a line of its own."""
+    known = b", ".join(b"%b = %d" % (n.encode(), k) for n, k in zip("nmprsu", sizes.tolist()))
+    world.stdout.write(b"Dimension:  2\nExtents  : %b, %b\n" % (type[type.index(b"[") :], known))
+    start = 0
+    for length in lengths.tolist():
+        row = elements[start : start + length]
+        text = b"".join(array_text(DEFAULT[bases[2]], bases[2], row.shape, row))
+        world.stdout.write(b"|" + text.split(b"\n")[2].strip(b"<> ") + b" |\n")
+        start += length
+
+
 @native("ArrayIO::showchars/1")
 def show_chars(world: World, array: Any) -> None:
     shape = array.shape if isinstance(array, np.ndarray) else ()

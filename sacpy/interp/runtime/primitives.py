@@ -59,6 +59,7 @@ STRUCTURAL: dict[str, Maker] = {
     "any": _simple(structure.any_of),
     "ravel": _simple(structure.ravel),
     "like": lambda base, cell, attrs: structure.like_of(str(attrs[0]) if attrs else ""),
+    "require": lambda base, cell, attrs: structure.require_of(*map(str, attrs or ("", "", ""))),
     "slice": lambda base, cell, attrs: structure.slice_of(str(attrs[0]), cell),
     "place": lambda base, cell, attrs: structure.place_of(str(attrs[0]), cell),
     **{op: _simple(lambda n, a: a) for op in ("hideValue", "hideShape", "hideDim")},

@@ -342,6 +342,20 @@ def ravel(a: Value) -> Array:
     return np.array([a], INT)
 
 
+def require_of(code: str, message: str, help: str) -> Any:
+    """A number that must be as the program says."""
+
+    def require(value: Value, limit: Value, holds: Value) -> Value:
+        if shape_of(value) or shape_of(limit):
+            wrong = shape_of(value) or shape_of(limit)
+            raise Fault(code, f"this must be a single number, but it has the shape {brackets(wrong)}", help=help)
+        if not holds:
+            raise Fault(code, message.format(value, limit), help=help)
+        return value
+
+    return require
+
+
 def like_of(what: str) -> Any:
     """A new value for something whose shape must stay; `what` says whose."""
 

@@ -56,6 +56,7 @@ _LIGHT = frozenset(
         "reshape",
         "ravel",
         "like",
+        "require",
         "zero",
         "one",
         "minval",

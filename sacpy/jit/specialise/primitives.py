@@ -49,6 +49,12 @@ def _like(b: Builder, prim: Prim, args: Sequence[Value]) -> Value:
     return args[0]
 
 
+def _require(b: Builder, prim: Prim, args: Sequence[Value]) -> Value:
+    value = elementwise.need_scalar(args[0], "one number for each axis")
+    b.check(elementwise.need_scalar(args[2], "one number for each axis"), "an array's extents allow this")
+    return value
+
+
 def _of_base(b: Builder, prim: Prim, args: Sequence[Value]) -> Value:
     return elementwise.constant_of(prim.op, args[0].base)
 
@@ -73,6 +79,7 @@ RULES: dict[str, Rule] = {
     "hideDim": lambda b, p, a: a[1],
     "ravel": _ravel,
     "like": _like,
+    "require": _require,
     "slice": lambda b, p, a: structure.cut(b, str(p.attrs[0]), p.cell, a[0], a[1:]),
     "place": lambda b, p, a: structure.place(b, str(p.attrs[0]), p.cell, a[0]),
 }

@@ -43,6 +43,12 @@ def call(cx: Context, node: ast.Call, wanted: int | None) -> tuple[Value, ...]:
     if special is not None:
         return (special,)
     arguments = [cx.value(a) for a in reversed(node.args)][::-1]
+    if any(a.type.kind == "packed" for a in arguments):
+        from sacpy.lang.elaborate.packed_calls import packed_call  # loaded where a program has such arrays
+
+        found = packed_call(cx, node, arguments)
+        if found is not None:
+            return found
     matches = candidates(cx, node.function, [a.type for a in arguments], node.span, node.args)
     formats = [a.value for a in node.args if isinstance(a, ast.StringLiteral)]
     _check_format(cx, matches, arguments)
@@ -196,7 +202,7 @@ def in_kind(type: BaseType, kind: str) -> bool:
     """Whether a type is one of those that a type variable of this kind may stand for."""
     # "any" is every type whose values are arrays: files and strings have no shape of their own.
     return any(
-        (part == "any" and type.kind not in ("opaque", "class")) or type.key in KINDS.get(part, (part,))
+        (part == "any" and type.kind not in ("opaque", "class", "packed")) or type.key in KINDS.get(part, (part,))
         for part in kind.replace(" ", "").split("+")
     )
 

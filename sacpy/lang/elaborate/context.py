@@ -62,6 +62,16 @@ Variables = dict[
 ]  # None: set by a statement that failed, so nothing more is said about it
 
 
+class Inside(Node):
+    """The comprehension of a packed array whose body is elaborated: its type, the atoms of the components behind the
+    elements, the index vector of the element, and its position."""
+
+    type: BaseType
+    sizes: tuple[core.Atom, ...]
+    index: core.Atom
+    positions: tuple[core.Atom, ...]
+
+
 class Context(Record, repr=False):
     """One function under elaboration. `statements` is the block being filled."""
 
@@ -73,6 +83,7 @@ class Context(Record, repr=False):
     statements: list[core.Stmt] = field(default_factory=list)
     variables: Variables = field(default_factory=dict)
     declared: dict[str, tuple[BaseType, ast.TypeExpr]] = field(default_factory=dict)
+    comprehension: Inside | None = None
 
     # ------------------------------------------------------------ diagnostics
 
@@ -193,7 +204,7 @@ class Context(Record, repr=False):
         """The base type that is written there; type variables stand for what they are bound to."""
         if type.base.module is None and type.base.name in self.typevars:
             return self.typevars[type.base.name]
-        return self.scope.base_type(type.base, type.struct)
+        return self.scope.type_of(type)
 
     # ------------------------------------------------------------ expressions
 

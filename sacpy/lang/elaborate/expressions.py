@@ -266,6 +266,10 @@ def _conditional(cx: Context, node: ast.Conditional, wanted: int | None) -> tupl
 def _cast(cx: Context, node: ast.Cast, wanted: int | None) -> tuple[Value, ...]:
     target = cx.base_type(node.type)
     value = cx.value(node.operand)
+    if "packed" in (target.kind, value.type.kind):
+        from sacpy.lang.elaborate import packed  # loaded where a program has such arrays
+
+        return (packed.cast(cx, node, target, value),)
     if value.type != target and not _castable(value.type, target):
         help, edit = cx.conversion(node.operand.span, value.type, target)
         cx.fail(

@@ -4,6 +4,7 @@ handed back."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from sacpy.lang import ast, core
 from sacpy.lang.diagnostics import Diagnostic, Label, SacError
@@ -17,6 +18,18 @@ from sacpy.lang.printer import print_expr
 from sacpy.lang.source import Span
 from sacpy.nodes import Node, replace
 
+if TYPE_CHECKING:
+    from sacpy.withloop.piecewise import Poly
+
+
+class Agreement(Node):
+    """The size of a packed parameter, and what the head says that it is."""
+
+    size: core.Var
+    is_: Poly
+    text: str
+    span: Span
+
 
 class Head(Node):
     """A signature with what elaborating the body needs: the values of the parameters by name, the names bound by
@@ -26,6 +39,7 @@ class Head(Node):
     parameters: dict[str, Value]
     exit_values: dict[str, Value]
     names: core.Names
+    agreements: tuple[Agreement, ...] = ()
 
 
 def head(cx: Context, key: str, entry: Entry) -> Head:
@@ -52,6 +66,7 @@ def _head(cx: Context, key: str, entry: Entry) -> Head:
     slots: list[core.Slot] = []
     references: list[core.Slot] = []
     parameters: dict[str, Value] = {}
+    agreements: list[Agreement] = []
     for parameter in definition.params:
         if parameter.name in parameters and parameter.name != "_":
             end = parameter.span.end
@@ -67,6 +82,11 @@ def _head(cx: Context, key: str, entry: Entry) -> Head:
             )
         type = cx.base_type(parameter.type)
         own = _slots(cx, parameter.name, type, parameter.type, parameter.span)
+        if type.kind == "packed":
+            from sacpy.lang.elaborate.packed_heads import agreements_of  # loaded where a program has such arrays
+
+            own, new = agreements_of(cx, definition, parameter, own, parameters)
+            agreements += new
         slots += own
         if parameter.by_reference:
             references += own
@@ -91,12 +111,15 @@ def _head(cx: Context, key: str, entry: Entry) -> Head:
         head_text(definition, cx),
         definition.name_span,
     )
-    return Head(signature, parameters, exit_values, cx.names)
+    return Head(signature, parameters, exit_values, cx.names, tuple(agreements))
 
 
 def _slots(cx: Context, name: str, type: BaseType, written: ast.TypeExpr, span: Span) -> list[core.Slot]:
     binds = cx.binds(name, type, span, name)
     text = instance_text(cx, written)
+    if type.kind == "packed":
+        axis = (ast.AnyExtent(span),)
+        return [core.Slot(b, axis if c.cell else None, (), text) for b, c in zip(binds, type.components, strict=True)]
     if type.any_cell:
         return [core.Slot(binds[0], (ast.AnyShape(span),), (), text)]
     return [core.Slot(b, written.pattern, c.cell, text) for b, c in zip(binds, type.components, strict=True)]
@@ -176,6 +199,10 @@ def function(cx: Context, made: Head, entry: Entry) -> core.Function:
     conditions = [
         c for c in (_condition(cx, e, made, bound_by_results) for e in definition.conditions) if c is not None
     ]
+    if made.agreements:
+        from sacpy.lang.elaborate.packed_heads import conditions_of
+
+        conditions = [*conditions_of(cx, made), *conditions]
     returns: list[core.Atom] = []
     ends: Variables = {}
     block = cx.block(lambda: returns.extend(_body(cx, definition, made, ends)))
@@ -219,7 +246,7 @@ def _body(cx: Context, definition: ast.FunDef, made: Head, ends: Variables) -> l
     last = body[-1] if body and isinstance(body[-1], ast.Return) else None
     statements(cx, body[:-1] if last is not None else body)
     returns: list[core.Atom] = []
-    cx.guarded(lambda: returns.extend(_returns(cx, definition, last)))
+    cx.guarded(lambda: returns.extend(_returns(cx, definition, last, made.parameters)))
     for parameter in definition.params:
         if parameter.by_reference:
             value = cx.variables.get(parameter.name)
@@ -231,7 +258,9 @@ def _body(cx: Context, definition: ast.FunDef, made: Head, ends: Variables) -> l
     return returns
 
 
-def _returns(cx: Context, definition: ast.FunDef, node: ast.Return | None) -> list[core.Atom]:
+def _returns(
+    cx: Context, definition: ast.FunDef, node: ast.Return | None, parameters: dict[str, Value]
+) -> list[core.Atom]:
     wanted = [cx.base_type(t) for t in definition.results]
     if node is None:
         if wanted:
@@ -262,5 +291,9 @@ def _returns(cx: Context, definition: ast.FunDef, node: ast.Return | None) -> li
     for value, type, written in zip(values, wanted, definition.results, strict=True):
         message = f"{definition.name} should give {type.shown}, this is {value.type.shown}"
         cx.expect(value, type, "E0437", message, written.span)
+        if type.kind == "packed":
+            from sacpy.lang.elaborate.packed_heads import agreed
+
+            value = agreed(cx, definition, written, value, parameters)
         atoms += value.atoms
     return atoms

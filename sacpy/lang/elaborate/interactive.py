@@ -18,6 +18,7 @@ from sacpy.lang.elaborate.program import ElaboratedProgram
 from sacpy.lang.elaborate.statements import statements
 from sacpy.lang.elaborate.usertypes import BaseType
 from sacpy.lang.modules import ModuleInfo, module_info
+from sacpy.lang.printer import print_feature
 from sacpy.lang.source import NOWHERE
 from sacpy.nodes import Node, replace
 
@@ -68,6 +69,8 @@ def _feature(feature: ast.Feature) -> object:
             return "."
         case ast.RankSlice(rank=rank, minimum=minimum):
             return ":", rank if isinstance(rank, int) else minimum
+        case ast.PositionExtent() | ast.ComputedExtent():
+            return print_feature(feature)
     return type(feature).__name__
 
 

@@ -137,7 +137,7 @@ class ElaboratedProgram(Record, repr=False, weak=True):
             found = tuple(
                 variables[p.type.base.name]
                 if p.type.base.module is None and p.type.base.name in variables
-                else entry.scope.base_type(p.type.base, p.type.struct)
+                else entry.scope.type_of(p.type)
                 for p in entry.definition.params
             )
             self._parameters[id(entry)] = found
@@ -151,7 +151,7 @@ class ElaboratedProgram(Record, repr=False, weak=True):
             self._results[at] = [
                 bound[t.base.name]
                 if t.base.module is None and t.base.name in bound
-                else entry.scope.base_type(t.base, t.struct)
+                else entry.scope.type_of(t)
                 for t in entry.definition.results
             ]
         return self._results[at]
@@ -168,7 +168,7 @@ class ElaboratedProgram(Record, repr=False, weak=True):
     def global_key(self, scope: Scope, definition: ast.ObjDef) -> tuple[str, BaseType]:
         """The key and type of a global object; its initial value becomes a function without parameters."""
         key = f"{scope.info.name}::{definition.name}"
-        type = scope.base_type(definition.type.base, definition.type.struct)
+        type = scope.type_of(definition.type)
         if key not in self.globals:
             initial = f"{key}!"
             self.globals[key] = core.Global(key, type.core, initial, definition.span)

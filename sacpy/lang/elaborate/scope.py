@@ -202,6 +202,16 @@ class Scope(Record, eq=False, repr=False, weak=True):
             raise SacError(self._unknown_type(name, is_struct))
         return found
 
+    def type_of(self, type: ast.TypeExpr) -> BaseType:
+        """The base type that is written there; where extents depend on positions, that of the packed array. Raises
+        `SacError`."""
+        base = self.base_type(type.base, type.struct)
+        if any(isinstance(f, ast.PositionExtent) for f in type.pattern or ()):
+            from sacpy.lang.elaborate.extents import written  # loaded where a program has such types
+
+            return written(type, base).type
+        return base
+
     def find_type(self, name: str) -> BaseType | None:
         """The type of that name visible in this module."""
         own = self.own_type(name)
@@ -269,7 +279,7 @@ class Scope(Record, eq=False, repr=False, weak=True):
         return None
 
     def _wrap(self, key: str, kind: str, type: ast.TypeExpr) -> BaseType:
-        base = self.base_type(type.base, type.struct)
+        base = self.type_of(type)
         if type.pattern is not None and any(
             isinstance(f, ast.AnyShape | ast.SomeShape | ast.RankSlice) for f in type.pattern
         ):
@@ -314,7 +324,7 @@ class Scope(Record, eq=False, repr=False, weak=True):
                         help="write the extents, or dots",
                     )
                 )
-            fields.append((name, self.base_type(type.base, type.struct), extents(type)))
+            fields.append((name, self.type_of(type), extents(type)))
         return struct(key, tuple(fields))
 
     def _unknown_type(self, name: ast.QName, is_struct: bool) -> Diagnostic:
@@ -342,7 +352,9 @@ def _parameters(definition: ast.FunDef) -> tuple[str, ...]:
 
 
 def extents(type: ast.TypeExpr) -> tuple[int | None, ...]:
-    """The extents of a type of known rank; names and dots are unknown."""
+    """The extents of a type of known rank; names and dots are unknown. A packed array is one element."""
+    if any(isinstance(f, ast.PositionExtent) for f in type.pattern or ()):
+        return ()
     return tuple(f.value if isinstance(f, ast.FixedExtent) else None for f in type.pattern or ())
 
 

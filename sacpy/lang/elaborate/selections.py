@@ -6,6 +6,8 @@ fields concerned: an array of structs is one array per field, so the indices of 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from sacpy.lang import ast, core
 from sacpy.lang.elaborate.calls import Match, apply, candidates, match, own_first, primitive
 from sacpy.lang.elaborate.context import Context, Value, expression
@@ -24,6 +26,10 @@ def _select(cx: Context, node: ast.Select, wanted: int | None) -> tuple[Value, .
 
 def select(cx: Context, array: Value, indices: tuple[ast.Expr, ...], span: Span) -> Value:
     """The element or sub-array at an index as written."""
+    if array.type.kind == "packed":
+        from sacpy.lang.elaborate import packed  # loaded where a program has such arrays
+
+        return packed.select(cx, array, packed.indices_of(cx, indices), span)
     items = _spread(indices)
     if any(isinstance(i, ast.Dot | ast.Dots) for i in items):
         return _slice(cx, array, items, span)
@@ -113,6 +119,10 @@ def update(
     """The value of a variable after `variable<path> = value`, or with `operator`, `variable<path> op= value`; without a
     value, `op variable<path>`."""
     given = value if value is None or isinstance(value, Value) else cx.value(value)
+    if any(_reaches_packed(base.type, path)):
+        from sacpy.lang.elaborate.packed_updates import update_packed  # loaded where a program has such arrays
+
+        return update_packed(cx, base, path, given, operator, span)
     type, where, indices = _locate(cx, base, path)
     part = Value(type, base.atoms[where], span)
     index = _joined(cx, indices, span)
@@ -140,6 +150,18 @@ def update(
     atoms = list(base.atoms)
     atoms[where] = new.atoms
     return Value(base.type, tuple(atoms), span)
+
+
+def _reaches_packed(type: BaseType, path: tuple[ast.IndexStep | ast.FieldStep, ...]) -> Iterator[bool]:
+    """For each index of a path, whether it is one into a packed array."""
+    for step in path:
+        if isinstance(step, ast.IndexStep):
+            yield type.kind == "packed"
+        else:
+            found = field_slice(type, step.name) if type.is_struct else None
+            if found is None:
+                return
+            type = found[0]
 
 
 def _locate(

@@ -35,6 +35,10 @@ class Indices(Node):
 @expression(ast.Tensor)
 def _tensor(cx: Context, node: ast.Tensor, wanted: int | None) -> tuple[Value, ...]:
     lefts = [_indices(cx, part) for part in node.parts]
+    if any(_is_dependent(part, left) for part, left in zip(node.parts, lefts, strict=True)):
+        from sacpy.lang.elaborate.packed_tensors import comprehension  # loaded where a program has such arrays
+
+        return (comprehension(cx, node, lefts[0].scalars, lefts[0].spec),)
     last, last_left = node.parts[-1], lefts[-1]
     shape = _upper(cx, last, last_left)
     if shape is None:
@@ -50,6 +54,16 @@ def _tensor(cx: Context, node: ast.Tensor, wanted: int | None) -> tuple[Value, .
         for part, left in zip(node.parts, lefts, strict=True)
     ]
     return _finish(cx, node, lefts, shape, partitions, types)
+
+
+def _is_dependent(part: ast.TensorPart, left: Indices) -> bool:
+    """Whether a bound mentions the index of an axis before it."""
+    upper = part.range.upper if part.range is not None else None
+    while isinstance(upper, ast.Paren):
+        upper = upper.inner
+    return isinstance(upper, ast.ArrayLiteral) and any(
+        mentioned(e) & set(left.scalars[:k]) for k, e in enumerate(upper.elements)
+    )
 
 
 def _finish(

@@ -8,8 +8,13 @@ extents that belong to one element, so an array of shape s of the type is, per c
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from sacpy.lang.types import BUILTIN
 from sacpy.nodes import Node
+
+if TYPE_CHECKING:
+    from sacpy.withloop.sums import Extents
 
 
 class Component(Node):
@@ -23,18 +28,23 @@ class Component(Node):
 
 class BaseType(Node):
     """A base type. `key` identifies it ("int", "ComplexBasics::complex"). `kind`: "builtin", "opaque" (made outside
-    SaC), "typedef", "class" (unique, may wrap a SaC type), "struct"; `fields` of a struct: name, type, extents. `shown`
-    is how messages call it."""
+    SaC), "typedef", "class" (unique, may wrap a SaC type), "struct", "packed" (an array whose inner `extents` depend on
+    outer positions, with elements of the type `element`); `fields` of a struct: name, type, extents. `shown` is how
+    messages call it."""
 
     key: str
     kind: str
     components: tuple[Component, ...]
     fields: tuple[tuple[str, BaseType, tuple[int | None, ...]], ...] = ()
     any_cell: bool = False
+    element: BaseType | None = None
+    extents: Extents | None = None
 
     @property
     def shown(self) -> str:
         """The name for messages, without the module."""
+        if self.kind == "packed":
+            return self.key
         name = self.key.rpartition("::")[2]
         return f"struct {name}" if self.kind == "struct" else name
 
@@ -42,6 +52,11 @@ class BaseType(Node):
     def is_struct(self) -> bool:
         """Whether the type has fields."""
         return self.kind == "struct"
+
+    @property
+    def has_parts(self) -> bool:
+        """Whether a value of the type is several values of core side by side."""
+        return self.kind in ("struct", "packed")
 
     @property
     def core(self) -> str:

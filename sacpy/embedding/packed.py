@@ -1,0 +1,166 @@
+"""Packed arrays as Python has them: the elements as one NumPy vector, and the extents.
+
+In: a type as SaC writes it, `double[i<n, i+1]`, with values for its names, and elements; or a dense matrix of which the
+type says what counts. Out: a `Packed`, which functions of SaC take and give.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from sacpy.embedding.kinds import Handle
+from sacpy.embedding.runner import plain_error
+from sacpy.interp.values import DTYPES
+from sacpy.withloop import piecewise as pw
+from sacpy.withloop.sums import index_at, position, size
+
+if TYPE_CHECKING:
+    from sacpy.lang.elaborate.usertypes import BaseType
+
+Array = np.ndarray[Any, Any]
+
+
+class Packed(Handle, eq=False):
+    """An array whose inner extents depend on outer positions. `data`: the elements, in row-major order."""
+
+    layout: BaseType
+
+    @property
+    def data(self) -> Array:
+        """All elements, a vector."""
+        return cast("Array", np.atleast_1d(cast("Any", self.parts[0])))
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """What the sizes of the type are: `p0` is the first extent."""
+        names = (c.path for c in self.layout.components)
+        return {n: int(cast("Any", v)) for n, v in zip(names, self.parts) if n[0] == "p"}
+
+    def extent(self, *index: int) -> int:
+        """The extent of the axis behind some positions."""
+        assert self.layout.extents is not None
+        at = {**self.sizes, **{position(k): i for k, i in enumerate(index)}}
+        return pw.value_at(self.layout.extents.axes[len(index)], at)
+
+    @property
+    def extents(self) -> Any:
+        """The extents of the innermost axis, at every position of the axes before it: a vector for two axes, nested
+        lists for more."""
+        assert self.layout.extents is not None
+        return self._extents((), self.layout.extents.rank)
+
+    def _extents(self, index: tuple[int, ...], rank: int) -> Any:
+        if len(index) == rank - 1:
+            return self.extent(*index)
+        found = [self._extents((*index, i), rank) for i in range(self.extent(*index))]
+        return np.array(found, np.int64) if len(index) == rank - 2 else found
+
+    def __len__(self) -> int:
+        return self.extent()
+
+    def rows(self) -> Iterator[Array]:
+        """The rows of an array of two axes, as views of the elements."""
+        start = 0
+        for length in self.extents:
+            yield self.data[start : start + length]
+            start += length
+
+    def dense(self, fill: Any = 0) -> Array:
+        """A regular array, as large as the largest extents, with `fill` where there is no element."""
+        assert self.layout.extents is not None
+        indices = [index_at(self.layout.extents, self.sizes, k) for k in range(len(self.data))]
+        shape = [len(self), *(max((i[k] for i in indices), default=-1) + 1 for k in range(1, self.layout.extents.rank))]
+        found = np.full(shape, fill, self.data.dtype)
+        if indices:
+            found[tuple(np.array(indices).T)] = self.data
+        return found
+
+    def __repr__(self) -> str:
+        rows = f", {len(self)} rows" if self.layout.extents is not None else ""
+        return f"<SaC {self.type}{rows}, {len(self.data)} elements>"
+
+
+def packed(type: str, data: Any, **names: int) -> Packed:
+    """A packed array of the given type, `packed("double[i<n, i+1]", v, n=3)`, over the elements of `data`. Without a
+    copy, where they are a contiguous array of that type already. Raises `SacError` (E0713) where the type is none, a
+    name has no value, or the number of elements is another one; and with the message that a program with that type
+    would get."""
+    layout, sizes = _read(type, names)
+    assert layout.element is not None and layout.extents is not None
+    elements = np.ascontiguousarray(data, DTYPES[layout.element.key]).reshape(-1)
+    wanted = size(layout.extents, {f"p{k}": n for k, n in enumerate(sizes)})
+    if elements.size != wanted:
+        raise plain_error(
+            "E0713",
+            f"{layout.key} with {_told(names)} has {wanted} elements, and here are {elements.size}",
+            "give as many elements as the array has",
+        )
+    return Packed(layout.key, (elements, *sizes, *_table(layout, sizes)), layout)
+
+
+def packed_from_dense(type: str, matrix: Any, **names: int) -> Packed:
+    """The elements of a regular array that a packed one has: `packed_from_dense("double[i<n, i+1]", a, n=len(a))` is
+    the lower triangle. Raises `SacError` (E0713) as `packed` does."""
+    layout, sizes = _read(type, names)
+    assert layout.extents is not None
+    values = {f"p{k}": n for k, n in enumerate(sizes)}
+    count = size(layout.extents, values)
+    indices = np.array([index_at(layout.extents, values, k) for k in range(count)], np.int64)
+    dense = np.asarray(matrix)
+    if dense.ndim != layout.extents.rank:
+        raise plain_error(
+            "E0713", f"{layout.key} has {layout.extents.rank} axes, and this array {dense.ndim}", "give one of each"
+        )
+    if count and (indices.max(axis=0) >= dense.shape).any():
+        raise plain_error(
+            "E0713", f"{layout.key} with {_told(names)} reaches beyond the shape {list(dense.shape)}", "give more"
+        )
+    return packed(type, dense[tuple(indices.T)] if count else np.zeros(0), **names)
+
+
+def _told(names: dict[str, int]) -> str:
+    return ", ".join(f"{n} = {v}" for n, v in names.items()) or "no names"
+
+
+def _read(type: str, names: dict[str, int]) -> tuple[BaseType, list[int]]:
+    """The type, and what its sizes are."""
+    from sacpy.lang import ast
+    from sacpy.lang.elaborate.extents import FREE, written
+    from sacpy.lang.elaborate.usertypes import BUILTINS
+    from sacpy.lang.parser import parse_expression
+    from sacpy.lang.source import Source
+
+    parsed = parse_expression(Source("<type>", f"({type}) x"))
+    cast_ = parsed.expr
+    if (
+        not isinstance(cast_, ast.Cast)
+        or cast_.type.base.name not in BUILTINS
+        or not any(isinstance(f, ast.PositionExtent) for f in cast_.type.pattern or ())
+    ):
+        raise plain_error("E0713", f"{type} is no type of a packed array", 'write one as in SaC: "double[i<n, i+1]"')
+    made = written(cast_.type, BUILTINS[cast_.type.base.name])
+    values = {FREE + n: int(v) for n, v in names.items()}
+    missing = [n for s in made.sizes for n in pw.names(s) if n not in values]
+    if missing:
+        name = missing[0].removeprefix(FREE)
+        raise plain_error("E0713", f"nothing says what {name} is in {type}", f"give it a value: {name}=..")
+    sizes = [pw.value_at(s, values) for s in made.sizes]
+    if sizes[0] < 0:
+        raise plain_error("E0713", f"the first extent of {type} is {sizes[0]}", "make it at least 0")
+    return made.type, sizes
+
+
+def _table(layout: BaseType, sizes: Sequence[int]) -> tuple[Array, ...]:
+    """The offsets of the rows, where the type has a table of them."""
+    if layout.components[-1].path != "rows":
+        return ()
+    assert layout.extents is not None
+    values = {f"p{k}": n for k, n in enumerate(sizes)}
+    lengths = [pw.value_at(layout.extents.axes[1], {**values, "x0": i}) for i in range(sizes[0])]
+    return (np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))[:-1].astype(np.int32),)
+
+
+__all__ = ["Packed", "packed", "packed_from_dense"]
