@@ -26,7 +26,6 @@ from sacpy.interp.ownership import protocol
 from sacpy.interp.values import Value
 from sacpy.jit.failures import NativeFailure
 from sacpy.jit.kinds import Detail, Kind
-from sacpy.jit.run.cost import STEP
 from sacpy.jit.run.versions import FIRST, REVIEW, SURE, UNKNOWN, Version, Versions
 from sacpy.jit.run.worth import calls_itself, is_large
 from sacpy.lang.ast import FixedExtent
@@ -50,6 +49,7 @@ AWAIT = 2e-3  # seconds between two looks at one that is being made
 MODEST = 4096
 # seconds of native code that failed, from which on the loops of what is run again are not begun natively as a whole
 LATE = 20e-3
+RUNS = 4  # in which what is compiled when a program has ended, while nobody waits for it, is to be worth its price
 RERUNS = 3  # calls within each other that are run again; then nothing runs natively
 
 
@@ -89,7 +89,9 @@ class Site(Versions):
         self._put = put
         self._cooled = 0.0  # of the seconds, those before the last version was made
         self._cooled_calls = 0
-        self.latest: Kind | None = None  # the kind of the last outermost call that was looked at
+        # the kind of the last outermost call that was looked at, and the size of its largest argument
+        self.latest: Kind | None = None
+        self.latest_size = 0
         self._late = 0  # the rerun in which it was suspected last
         self._has_rounds = any(isinstance(s, Loop) for s in statements(function.body))
         rules = protocol(function.signature)
@@ -156,7 +158,7 @@ class Site(Versions):
         """Whether a version for these arguments is to be had now. One that may not be worth it is made beside the
         program, and had when it is there."""
         if not self.active:
-            self.latest = self.kind(args)
+            self.latest, self.latest_size = self.kind(args), max((_size(a) for a in args), default=0)
         if self.waits(args):
             self._put_off(AWAIT)
             return False
@@ -191,7 +193,7 @@ class Site(Versions):
         size = max((_size(a) for a in args), default=0)
         if size > self.large or (not self.calls and (not self._modest or is_large(self.function, MODEST))):
             self.large = max(2 * size, self._modest)
-            expected = self.engine.estimate(self, args) * STEP
+            expected = self.engine.expected(self, args, size)
             price = self.engine.price(self, args, expected)
             if expected >= SURE * price:
                 return Heat.HOT
@@ -247,11 +249,12 @@ class Site(Versions):
             self._cooled_calls, self.large, self.ahead = self.calls, self._modest, self.calls + 1
         return found
 
-    def look_ahead(self) -> bool:
-        """After a run: has a version made beside whatever comes, where all that its calls took was worth the price, for
-        the next call or the next run. Whether it is."""
+    def look_ahead(self, native: float) -> bool:
+        """After a run: has a version made beside whatever comes, where all that its calls took was worth the price in a
+        few runs, for the next call or the next run. Whether it is. `native`: seconds of its calls that were spent in
+        native code."""
         kind, price = self.latest, self.engine.usual_price(self)
-        if kind is None or self.versions or self.refused or self.seconds < price:
+        if kind is None or self.versions or self.refused or RUNS * (self.seconds - native) < price:
             return False
         if not self.room.is_pure(self.function):  # nor could it be compiled
             return False

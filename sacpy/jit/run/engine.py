@@ -35,6 +35,7 @@ from sacpy.jit.run.cost import STEP
 from sacpy.jit.run.dispatch import Site
 from sacpy.jit.run.makers import Makers
 from sacpy.jit.run.program_state import ProgramState
+from sacpy.jit.run.records import seconds_of_rests
 from sacpy.jit.run.regions import Regions
 from sacpy.jit.run.remembered import Recent, Watched
 from sacpy.jit.run.versions import Version, Versions
@@ -190,6 +191,13 @@ class Engine:
     def estimate(self, site: Versions, args: tuple[Any, ...]) -> float:
         """The work of a call."""
         return site.room.costs.call(site.function, args)
+
+    def expected(self, site: Versions, args: tuple[Any, ...], size: int) -> float:
+        """The seconds that a call takes interpreted, as far as can be told: what the estimate says, or what such a call
+        took in an earlier run, if that is less. `size`: of its largest argument."""
+        kind = site.kind(args)
+        took = inf if kind is None else site.room.records.took(site.key, kind, size)
+        return min(self.estimate(site, args) * STEP, took)
 
     def certain(self, site: Versions, args: tuple[Any, ...]) -> float | None:
         """The seconds that a call takes interpreted, if that can be told for certain."""
@@ -376,17 +384,24 @@ class Engine:
                 if room is None:  # it has been closed
                     continue
                 self._look_ahead(evaluator)
-                room.records.keep((*self.sites.of(evaluator), *self.units.of(evaluator)))
+                room.records.keep(self.sites.of(evaluator), self.units.of(evaluator))
 
     def _look_ahead(self, evaluator: Evaluator) -> None:
-        """Has made what a run would have gained by most. Functions that are outlined are looked at by their regions."""
+        """Has made what a run would have gained by most: of functions that call each other those outside, which do all
+        of that in one call. Functions that are outlined are looked at by their regions."""
         sites = self.sites.of(evaluator)
         slow = [s for s in sites if s.seconds >= COMPILING and not s.versions]
         if slow and self.policy.beside:
-            outlined = {owner(site.key) for site in sites if owner(site.key) != site.key}
+            known = {site.key: site for site in sites}
+            left = seconds_of_rests(self.units.of(evaluator))
+            covered = {owner(key) for key in known if owner(key) != key}
             for site in sorted(slow, key=lambda s: s.seconds, reverse=True):
-                if site.key not in outlined and site.look_ahead():
-                    break
+                if site.key not in covered and site.key not in left:
+                    inside = _reached(site, known)
+                    native = sum(v.seconds for key in inside for v in known[key].versions.values())
+                    native += sum(left.get(key, 0.0) for key in inside)
+                    if site.look_ahead(native):
+                        covered |= inside
 
     def entered(self) -> Sequence[Versions]:
         """The functions that were called, or that might have been; and the loops that were left, or that could not
@@ -395,6 +410,18 @@ class Engine:
             *(s for s in self.sites if s.calls or s.versions or s.refused),
             *(u for u in self.units if u.versions or u.refused),
         ]
+
+
+def _reached(site: Site, known: Mapping[str, Site]) -> set[str]:
+    """The function itself and those of `known` that it calls, by key."""
+    from sacpy.jit.fingerprint import callees
+
+    found, waiting = {site.key}, [site]
+    while waiting:
+        new = known.keys() & callees(waiting.pop().function) - found
+        found |= new
+        waiting += [known[key] for key in new]
+    return found
 
 
 def _room(evaluator: Evaluator) -> ProgramState | None:
