@@ -22,7 +22,6 @@ from weakref import WeakSet
 
 from sacpy.base.clocks import thread_time
 from sacpy.base.collection import without_collection
-from sacpy.interp.engine import owner
 from sacpy.interp.errors import Fault
 from sacpy.interp.memory import apart, in_words
 from sacpy.jit.beside import Abandoned, Job, is_beside
@@ -35,7 +34,6 @@ from sacpy.jit.run.cost import STEP
 from sacpy.jit.run.dispatch import Site
 from sacpy.jit.run.makers import Makers
 from sacpy.jit.run.program_state import ProgramState
-from sacpy.jit.run.records import seconds_of_rests
 from sacpy.jit.run.regions import Regions
 from sacpy.jit.run.remembered import Recent, Watched
 from sacpy.jit.run.versions import Version, Versions
@@ -48,6 +46,8 @@ if TYPE_CHECKING:
     from sacpy.interp.evaluator import Evaluator
     from sacpy.jit.device.context import Device
     from sacpy.jit.device.program import DeviceProgram
+    from sacpy.lang import ast
+    from sacpy.lang.elaborate.program import ElaboratedProgram
 
 LITTLE = 2e-3  # seconds that a run takes of which there is nothing to tell
 PATIENCE = 0.02  # seconds between two looks for an exception
@@ -153,7 +153,7 @@ class Engine:
         room = _room(evaluator)
         if room is None:
             room = evaluator.namespace[ROOM] = ProgramState(
-                evaluator, self.policy, self.tools.cache, self._makers.number()
+                evaluator, self.policy, self.tools.cache, self._makers.number(evaluator.program)
             )
             if room.records.lasting:
                 self._recorded.add(evaluator)
@@ -274,6 +274,19 @@ class Engine:
         if self._may_go_on and room.records.lasting and not room.records.wanted:
             self._makers.prepare(room)
 
+    def expect(self, hint: str, read: Callable[[ast.Module], ElaboratedProgram]) -> None:
+        """Programs will come, most likely with something to compile (`Makers.early`)."""
+        if self._may_go_on:
+            self._makers.early(hint, read)
+
+    def tell(self, program: ElaboratedProgram, tree: ast.Module) -> None:
+        """A program has come about, of a tree, and is likely to be run."""
+        self._makers.tell(program, tree)
+
+    def is_ready(self, room: ProgramState) -> bool:
+        """Whether what is asked for is begun at once, by a process that has nothing else to do."""
+        return self._may_go_on and self._makers.has_ready(room)
+
     def settle(self) -> None:
         """When nobody runs a program any more: nothing is at work that would ask for one."""
         self._makers.settle()
@@ -383,25 +396,12 @@ class Engine:
                 room = _room(evaluator)
                 if room is None:  # it has been closed
                     continue
-                self._look_ahead(evaluator)
-                room.records.keep(self.sites.of(evaluator), self.units.of(evaluator))
+                sites, units = self.sites.of(evaluator), self.units.of(evaluator)
+                if self.policy.beside and any(s.seconds >= COMPILING and not s.versions for s in sites):
+                    from sacpy.jit.run.ahead import make_ahead
 
-    def _look_ahead(self, evaluator: Evaluator) -> None:
-        """Has made what a run would have gained by most: of functions that call each other those outside, which do all
-        of that in one call. Functions that are outlined are looked at by their regions."""
-        sites = self.sites.of(evaluator)
-        slow = [s for s in sites if s.seconds >= COMPILING and not s.versions]
-        if slow and self.policy.beside:
-            known = {site.key: site for site in sites}
-            left = seconds_of_rests(self.units.of(evaluator))
-            covered = {owner(key) for key in known if owner(key) != key}
-            for site in sorted(slow, key=lambda s: s.seconds, reverse=True):
-                if site.key not in covered and site.key not in left:
-                    inside = _reached(site, known)
-                    native = sum(v.seconds for key in inside for v in known[key].versions.values())
-                    native += sum(left.get(key, 0.0) for key in inside)
-                    if site.look_ahead(native):
-                        covered |= inside
+                    make_ahead(sites, units, COMPILING)
+                room.records.keep(sites, units)
 
     def entered(self) -> Sequence[Versions]:
         """The functions that were called, or that might have been; and the loops that were left, or that could not
@@ -410,18 +410,6 @@ class Engine:
             *(s for s in self.sites if s.calls or s.versions or s.refused),
             *(u for u in self.units if u.versions or u.refused),
         ]
-
-
-def _reached(site: Site, known: Mapping[str, Site]) -> set[str]:
-    """The function itself and those of `known` that it calls, by key."""
-    from sacpy.jit.fingerprint import callees
-
-    found, waiting = {site.key}, [site]
-    while waiting:
-        new = known.keys() & callees(waiting.pop().function) - found
-        found |= new
-        waiting += [known[key] for key in new]
-    return found
 
 
 def _room(evaluator: Evaluator) -> ProgramState | None:
