@@ -67,4 +67,4 @@ def test_who_compiles_is_there_before_the_first_call_unless_the_cache_has_what_c
 
 
 def test_what_has_become_another_program_there_is_compiled_here(tmp_path: Path) -> None:
-    assert run(tmp_path, broken=True) == ["[True]", "[True]", "['dense']"]
+    assert "dense" in run(tmp_path, broken=True)[2]
