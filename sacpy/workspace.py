@@ -5,7 +5,9 @@ and `SacError` with everything that is wrong."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -87,6 +89,8 @@ class Workspace(Record):
         `home`: the folder of its modules."""
         if not isinstance(text, str):
             program = elaborate(module_info(text), self.loader(home))
+            if self._engine is not None and home is None:
+                self._engine.tell(program, text)
             return program, program.check(self.limits_of_device)
         return self._advised(
             lambda texts: elaborate(
@@ -94,6 +98,25 @@ class Workspace(Record):
                 self.loader(home, texts),
             )
         )
+
+    def expect(self, path: str) -> None:
+        """Trees of programs will come that stand in a file, of Python, most likely with something to compile: where the
+        cache is not known to have that, the process that compiles may begin to load what it takes."""
+        if self.engine is None or self.limits.memory is not None:
+            return
+        try:
+            stat = os.stat(path)
+        except OSError:
+            return
+
+        def read(tree: ast.Module) -> ElaboratedProgram:
+            program = elaborate(module_info(tree), self.loader(None))
+            program.check(self.limits_of_device)
+            return program
+
+        self.preload()
+        digest = sha256(f"{path} {stat.st_mtime_ns} {stat.st_size}".encode(errors="surrogateescape")).hexdigest()
+        self.engine.expect(f"expected-{digest[:40]}", read)
 
     def _advised(
         self, read: Callable[[Mapping[str, str]], ElaboratedProgram]

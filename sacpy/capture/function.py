@@ -63,6 +63,9 @@ class Captured:
             for p in inspect.signature(function).parameters.values()
         )
         functools.update_wrapper(self, function)
+        if session is not None or target == "auto":
+            with self.session._host.lock:
+                self.session._workspace.expect(function.__code__.co_filename)
 
     @property
     def session(self) -> Session:

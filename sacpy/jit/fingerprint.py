@@ -67,7 +67,7 @@ class Fingerprints:
             function = self.program.function(key)
         except SacError as error:  # a candidate that is wrong in itself: reported by whoever calls it
             return f"{key} {error}\n", frozenset()
-        return _head(signature) + print_function(function), frozenset(_callees(function))
+        return _head(signature) + print_function(function), callees(function)
 
 
 def _head(signature: Signature) -> str:
@@ -88,10 +88,10 @@ def _feature(feature: Feature) -> str:
     )
 
 
-def _callees(function: Function) -> Iterator[str]:
-    for condition in function.conditions:
-        yield from _in_block(condition.block)
-    yield from _in_block(function.body)
+def callees(function: Function) -> frozenset[str]:
+    """The functions that a function may call, by key."""
+    blocks = [*(condition.block for condition in function.conditions), function.body]
+    return frozenset(key for block in blocks for key in _in_block(block))
 
 
 def _in_block(block: Block) -> Iterator[str]:

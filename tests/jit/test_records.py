@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,8 @@ import pytest
 from sacpy.interp.evaluator import Evaluator
 from sacpy.interp.world import World
 from sacpy.jit.cache import Cache
+from sacpy.jit.run import dispatch
+from sacpy.jit.run.cost import STEP
 from sacpy.jit.run.engine import Engine
 from sacpy.jit.run.records import Records
 from sacpy.workspace import Workspace
@@ -16,6 +19,7 @@ from sacpy.workspace import Workspace
 TEXT = """use Array: all;
 int slow(double end) { s = 0; x = 0.0; while (x < end) { x = x + 0.5; s = (s * 31 + 7) % 1000003; } return s; }
 int quick(int n) { s = 0; for (i = 0; i < n; i++) { s = s + i; } return s; }
+int outer(double end) { return slow(end) + slow(end + 1.0); }
 int both(double end) { return slow(end) + quick(3); }
 """
 
@@ -82,3 +86,37 @@ def test_without_the_code_a_record_is_of_no_use(tmp_path: Path) -> None:
             path.unlink()
     engine = run(tmp_path, "slow", 10.0)
     assert not engine.entered() or not any(u.versions for u in engine.units)
+
+
+def test_what_interpreted_calls_took_is_expected_of_calls_like_them(tmp_path: Path) -> None:
+    engine = run(tmp_path, "slow", 2.0e4)
+    (site,) = engine.sites
+    site.seconds, site.latest_size = 0.5, 100
+    assert site.latest is not None
+    run(tmp_path, "slow", 2.0e7)  # so that there is something to keep
+    records = site.room.records
+    records.wanted = {site.key: {site.latest: 1.0}}
+    records.keep([site], [])
+    program, _ = Workspace().load_text(TEXT)
+    kept = Records(Cache(tmp_path), program)
+    assert kept.took(site.key, site.latest, 200) == 0.5
+    assert kept.took(site.key, site.latest, 201) == inf, "a larger argument"
+    assert kept.took("_MAIN::quick/0", site.latest, 1) == inf, "another function"
+    assert engine.expected(site, (2.0e4,), 100) == min(0.5, engine.estimate(site, (2.0e4,)) * STEP)
+
+
+def test_of_functions_that_call_each_other_the_outer_one_is_made_ahead(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[str, float]] = []
+    monkeypatch.setattr(
+        dispatch.Site,
+        "look_ahead",
+        lambda site, native: (asked.append((site.key, native)), site.key.endswith("r/0"))[1],
+    )
+    monkeypatch.setattr("sacpy.jit.run.engine.COMPILING", 1e-6)
+    run(tmp_path, "outer", 1.0e3)
+    assert asked == [("_MAIN::outer/0", 0.0)]
+    asked.clear()
+    run(tmp_path / "other", "slow", 1.0e3)
+    assert asked == [("_MAIN::slow/0", 0.0)]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
-from time import monotonic, sleep
 
 import numpy as np
 import pytest
 
+from benchmarks.first.processes import settle
 from sacpy.jit.kinds import Detail, is_wide
 from sacpy.jit.run.dispatch import Site
 from sacpy.jit.run.fork import may_fork
@@ -44,9 +44,7 @@ def test_what_a_run_began_to_compile_is_there_in_the_next_however_soon_the_first
         return done.stderr
 
     once()
-    end = monotonic() + 20
-    while len([f for f in cache.rglob("*") if f.is_file() and "native" in str(f)]) < 2 and monotonic() < end:
-        sleep(0.05)
+    settle(cache)
     rows = [line.split() for line in once().splitlines()]
     interpreted = [int(row[2]) for row in rows if row[:2] == ["sorted", "interpreted"]]
     assert not interpreted or interpreted[0] < 1000, rows

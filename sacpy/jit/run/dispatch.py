@@ -5,8 +5,7 @@ that takes the place of the interpreted one. First it watches: it counts calls a
 clock while these run (a recursion is hot long before its first call returns), and asks for an estimate when the
 arguments have grown. Once the first version is compiled, another takes its place, which looks at the shapes of the
 arguments and calls the version for them; a dictionary remembers which. What cannot be compiled is interpreted from then
-on, without further ado. Both are generated text, since a call should cost little, and since only plain Python calls may
-nest deep.
+on, without further ado. Both are generated text (`entries`).
 """
 
 from __future__ import annotations
@@ -14,8 +13,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from enum import Enum
-from functools import cache
-from textwrap import indent
+from math import inf
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -26,8 +24,8 @@ from sacpy.interp.ownership import protocol
 from sacpy.interp.values import Value
 from sacpy.jit.failures import NativeFailure
 from sacpy.jit.kinds import Detail, Kind
-from sacpy.jit.run.cost import STEP
-from sacpy.jit.run.versions import FIRST, REVIEW, SURE, UNKNOWN, Version, Versions
+from sacpy.jit.run.entries import dispatcher, watcher
+from sacpy.jit.run.versions import SURE, UNKNOWN, Anew, Version, Versions
 from sacpy.jit.run.worth import calls_itself, is_large
 from sacpy.lang.ast import FixedExtent
 from sacpy.lang.core import Function, Loop, Slot
@@ -40,7 +38,6 @@ if TYPE_CHECKING:
 TRIES = 3  # kinds of arguments for which compiling failed, after which it is not tried again
 CLOSE = 4  # frames of Python for each call of a recursion, at most
 DEEP = 200  # nested calls of itself that make a function worth compiling
-GIVEN = 1 << 16  # calls of a recursion between two looks at most
 # a call that calls itself twice and more, once begun, is taken for so many times what it has taken so far
 BRANCHING = 8
 LIKELY = 1 / 2  # of the price: work that is expected to be so much may be worth a version made beside the program
@@ -50,7 +47,7 @@ AWAIT = 2e-3  # seconds between two looks at one that is being made
 MODEST = 4096
 # seconds of native code that failed, from which on the loops of what is run again are not begun natively as a whole
 LATE = 20e-3
-RERUNS = 3  # calls within each other that are run again; then nothing runs natively
+RUNS = 4  # in which what is compiled when a program has ended, while nobody waits for it, is to be worth its price
 
 
 class Heat(Enum):
@@ -89,7 +86,10 @@ class Site(Versions):
         self._put = put
         self._cooled = 0.0  # of the seconds, those before the last version was made
         self._cooled_calls = 0
-        self.latest: Kind | None = None  # the kind of the last outermost call that was looked at
+        # the kind of the last outermost call that was looked at, and the size of its largest argument
+        self.latest: Kind | None = None
+        self.latest_size = 0
+        self._given: tuple[Value, ...] = ()  # of the call that is begun anew when its version is there
         self._late = 0  # the rerun in which it was suspected last
         self._has_rounds = any(isinstance(s, Loop) for s in statements(function.body))
         rules = protocol(function.signature)
@@ -99,13 +99,23 @@ class Site(Versions):
         # a recursion over arrays takes them apart, mostly
         if self.is_recursive and any(map(_is_open, function.signature.params)) and room.records.may_rove(self.key):
             self.is_roving, self.detail = True, Detail.RANKS
-        self.entry = self._first = _watcher(*self._shape, self.is_recursive)(self, engine, perf_counter, np.ndarray)
+        self.entry = self._first = watcher(*self._shape, self.is_recursive)(self, engine, perf_counter, np.ndarray)
 
     # ---- while it is interpreted
 
     def _first_interpreted(self, *args: Any) -> Any:
         """Stands for the generated function until its first call, whose time the generating is not."""
-        return self.generated()(*args)
+        run = self.generated()
+        if self.room.awaited is not self:
+            return run(*args)
+        if any(args[self._shape[0] :]):  # it may change what it is given
+            self.room.awaited = None
+        try:
+            return run(*args)
+        except Anew:
+            return self.entry(*args)
+        finally:
+            self.room.awaited = None
 
     def generated(self) -> Callable[..., Any]:
         """The generated function, by which it is interpreted."""
@@ -113,6 +123,15 @@ class Site(Versions):
         self._generate()
         self.started += perf_counter() - start
         return self.interpreted
+
+    def come(self) -> None:
+        """Looks whether what its call in progress waits for is there. Raises `Anew`."""
+        args = self._given
+        if not self.is_made(args):
+            return
+        self.room.awaited = None
+        if self.look(args) and self.versions:
+            raise Anew
 
     def within(self, entry: Callable[..., Any] | None) -> None:
         """From now on calls go there, while one is in progress; None: to where they went before."""
@@ -133,7 +152,7 @@ class Site(Versions):
             return False
         self._find(args)
         if self.versions:
-            make = _dispatcher(self._shape[0], self.arrays, *self._results)
+            make = dispatcher(self._shape[0], self.arrays, *self._results)
             self.entry = make(self, self.memo, self.engine, perf_counter, np.ndarray, NativeFailure, UNKNOWN)
             self.entry.sac_native = self.known  # type: ignore[attr-defined]
         elif len(self.refused) >= (TRIES if self.arrays else 1):
@@ -156,12 +175,14 @@ class Site(Versions):
         """Whether a version for these arguments is to be had now. One that may not be worth it is made beside the
         program, and had when it is there."""
         if not self.active:
-            self.latest = self.kind(args)
+            self.latest, self.latest_size = self.kind(args), max((_size(a) for a in args), default=0)
         if self.waits(args):
             self._put_off(AWAIT)
             return False
         if self.is_made(args):
             return True
+        if not self.calls and self._begins_at_once(args):
+            self.begin(args, sure=True)
         before, start = self.engine.busy, thread_time()
         if not self.room.foreseen and self.room.is_running:
             self.engine.foresee(self.room)
@@ -173,6 +194,19 @@ class Site(Versions):
             self._put_off(AWAIT)
             return False
         return heat in (Heat.DUE, Heat.HOT)
+
+    def _begins_at_once(self, args: tuple[Value, ...]) -> bool:
+        """Whether a version for its first call is made while that is interpreted, since somebody has nothing else to
+        do. The call is begun anew when it is there, if it can be: nothing that it does can be seen."""
+        engine, room = self.engine, self.room
+        if engine.policy.pace is not None or room.awaited is not None or not engine.is_ready(room):
+            return False
+        engine.price(self, args, inf)
+        if not engine.is_to_be_made(self, args) or not room.is_pure(self.function):
+            return False
+        if not self.is_recursive:
+            room.awaited, self._given = self, args
+        return True
 
     def _put_off(self, seconds: float) -> None:
         """Looks again after about so many seconds of such calls, and after twice as many calls at the latest."""
@@ -191,7 +225,7 @@ class Site(Versions):
         size = max((_size(a) for a in args), default=0)
         if size > self.large or (not self.calls and (not self._modest or is_large(self.function, MODEST))):
             self.large = max(2 * size, self._modest)
-            expected = self.engine.estimate(self, args) * STEP
+            expected = self.engine.expected(self, args, size)
             price = self.engine.price(self, args, expected)
             if expected >= SURE * price:
                 return Heat.HOT
@@ -247,11 +281,12 @@ class Site(Versions):
             self._cooled_calls, self.large, self.ahead = self.calls, self._modest, self.calls + 1
         return found
 
-    def look_ahead(self) -> bool:
-        """After a run: has a version made beside whatever comes, where all that its calls took was worth the price, for
-        the next call or the next run. Whether it is."""
+    def look_ahead(self, native: float) -> bool:
+        """After a run: has a version made beside whatever comes, where all that its calls took was worth the price in a
+        few runs, for the next call or the next run. Whether it is. `native`: seconds of its calls that were spent in
+        native code."""
         kind, price = self.latest, self.engine.usual_price(self)
-        if kind is None or self.versions or self.refused or self.seconds < price:
+        if kind is None or self.versions or self.refused or RUNS * (self.seconds - native) < price:
             return False
         if not self.room.is_pure(self.function):  # nor could it be compiled
             return False
@@ -302,138 +337,3 @@ def _ints(function: Function) -> tuple[int, ...]:
         for i, slot in params
         if slot.pattern is None and not slot.cell and slot.base not in ("float", "double", "bool")
     )
-
-
-# ---------------------------------------------------------------- generated functions
-
-
-def _interpreted(args: str, depth: int) -> str:
-    """The lines of a call that is interpreted, so deep in a function: it is counted, and timed if it is the
-    outermost."""
-    return indent(
-        f"""site.calls += 1
-active = site.active
-site.active = active + 1
-if active:
- try: return site.interpreted({args})
- finally: site.active = active
-outer, engine.inner = engine.inner, 0.0
-site.started = clock() - engine.compiling
-try: return site.interpreted({args})
-finally:
- site.active = 0
- taken = clock() - engine.compiling - site.started
- site.seconds += taken
- site.own += taken - engine.inner
- engine.inner = outer + taken
-""",
-        " " * depth,
-    )
-
-
-@cache
-def _watcher(
-    params: int, arrays: tuple[int, ...], ints: tuple[int, ...], recursive: bool
-) -> Callable[..., Callable[..., Any]]:
-    """Makes functions that count interpreted calls and time the outermost. What is spent on compiling while they run is
-    not theirs. `recursive`: while the outermost is in progress, calls go to a function that does less: it counts
-    `left`, of the `given` calls until it is time to look again."""
-    args = ", ".join([f"a{i}" for i in range(params)] + [f"o{i}" for i in range(len(arrays))])
-    values = "".join(f"a{i}, " for i in range(params))
-    grown = "".join(f" or a{i} > site.large" for i in ints)
-    grown += "".join(f" or type(a{i}) is ndarray and a{i}.size > site.large" for i in arrays)
-    watching = f"""def watching({args}):
- if (site.calls >= site.ahead{grown}) and site.look(({values})): return site.entry({args})
-"""
-    if not recursive:
-        return _compiled(f"""def make(site, engine, clock, ndarray):
-{indent(watching, " ")}{_interpreted(args, 2)} return watching
-""")
-    return _compiled(f"""def make(site, engine, clock, ndarray):
- run = None
- left = given = 0
- def within({args}):
-  nonlocal left, given
-  left -= 1
-  if left < 0{grown}:
-   site.calls += given - left - 1
-   given = left = 0
-   if (site.calls >= site.ahead{grown}) and site.look(({values})): return site.entry({args})
-   site.calls += 1
-   given = left = min(max(site.ahead - site.calls, 0), {GIVEN})
-  return run({args})
-{indent(watching, " ")}  nonlocal run, left, given
-  if site.active: return within({args})
-  site.calls += 1
-  outer, engine.inner = engine.inner, 0.0
-  site.started = clock() - engine.compiling
-  try:
-   run = site.generated()
-   site.active = 1
-   site.within(within)
-   return run({args})
-  finally:
-   site.active = 0
-   site.within(None)
-   site.calls += given - left
-   left = given = 0
-   taken = clock() - engine.compiling - site.started
-   site.seconds += taken
-   site.own += taken - engine.inner
-   engine.inner = outer + taken
- return watching
-""")
-
-
-@cache
-def _dispatcher(
-    params: int, arrays: tuple[int, ...], results: int, gives: tuple[int, ...]
-) -> Callable[..., Callable[..., Any]]:
-    """Makes functions that call the version for their arguments' shapes. `arrays`: the parameters that may be arrays,
-    which come with flags; `gives`: the results that go with one. What native code returns is nobody else's, unless the
-    version says that it keeps a copy."""
-    args = ", ".join([f"a{i}" for i in range(params)] + [f"o{i}" for i in range(len(arrays))])
-    values = "".join(f"a{i}, " for i in range(params))
-    shapes = [f"a{i}.shape if type(a{i}) is ndarray else ()" for i in arrays]
-    key = f"({shapes[0]})" if len(shapes) == 1 else f"({', '.join(f'({s})' for s in shapes)})"
-    if not results:
-        back = "None"
-    else:
-        back = ", ".join([f"r[{i}]" for i in range(results)] + ["version.owned"] * len(gives))
-    call = f"version.call(({values}))"
-    if arrays:
-        flags = "".join(f"o{arrays.index(i)}, " if i in arrays else "False, " for i in range(params))
-        call = f"{call} if version.giving is None else version.giving(({values}), ({flags}))"
-    return _compiled(f"""def make(site, memo, engine, clock, ndarray, NativeFailure, unknown):
- def dispatching({args}):
-  version = memo.get({key}, unknown)
-  if version is unknown: version = site.find(({values}))
-  if version is None or (engine.reruns and (engine.reruns > {RERUNS} or site.is_suspect())):
-{_interpreted(args, 3)}  start = clock()
-  try:
-   r = {call}
-   taken = clock() - start
-   version.calls += 1
-   version.seconds += taken
-   engine.inner += taken
-   if version.calls & {REVIEW - 1} == {FIRST}: site.review(version, ({values}))
-   return {back}
-  except NativeFailure as failure:
-   elapsed = clock() - start
-   version.seconds += elapsed
-   site.failed(version, failure, elapsed)
-   if site.wider(version, failure, ({values})): return dispatching({args})
-  site.again(elapsed)
-  try: r = site.interpreted({args})
-  finally: site.rerun()
-  site.recovered(version)
-  return r
- return dispatching
-""")
-
-
-def _compiled(text: str) -> Callable[..., Callable[..., Any]]:
-    space: dict[str, Any] = {}
-    exec(compile(text, "<dispatch>", "exec"), space)
-    made: Callable[..., Callable[..., Any]] = space["make"]
-    return made

@@ -22,7 +22,6 @@ from weakref import WeakSet
 
 from sacpy.base.clocks import thread_time
 from sacpy.base.collection import without_collection
-from sacpy.interp.engine import owner
 from sacpy.interp.errors import Fault
 from sacpy.interp.memory import apart, in_words
 from sacpy.jit.beside import Abandoned, Job, is_beside
@@ -47,6 +46,8 @@ if TYPE_CHECKING:
     from sacpy.interp.evaluator import Evaluator
     from sacpy.jit.device.context import Device
     from sacpy.jit.device.program import DeviceProgram
+    from sacpy.lang import ast
+    from sacpy.lang.elaborate.program import ElaboratedProgram
 
 LITTLE = 2e-3  # seconds that a run takes of which there is nothing to tell
 PATIENCE = 0.02  # seconds between two looks for an exception
@@ -152,7 +153,7 @@ class Engine:
         room = _room(evaluator)
         if room is None:
             room = evaluator.namespace[ROOM] = ProgramState(
-                evaluator, self.policy, self.tools.cache, self._makers.number()
+                evaluator, self.policy, self.tools.cache, self._makers.number(evaluator.program)
             )
             if room.records.lasting:
                 self._recorded.add(evaluator)
@@ -190,6 +191,13 @@ class Engine:
     def estimate(self, site: Versions, args: tuple[Any, ...]) -> float:
         """The work of a call."""
         return site.room.costs.call(site.function, args)
+
+    def expected(self, site: Versions, args: tuple[Any, ...], size: int) -> float:
+        """The seconds that a call takes interpreted, as far as can be told: what the estimate says, or what such a call
+        took in an earlier run, if that is less. `size`: of its largest argument."""
+        kind = site.kind(args)
+        took = inf if kind is None else site.room.records.took(site.key, kind, size)
+        return min(self.estimate(site, args) * STEP, took)
 
     def certain(self, site: Versions, args: tuple[Any, ...]) -> float | None:
         """The seconds that a call takes interpreted, if that can be told for certain."""
@@ -265,6 +273,19 @@ class Engine:
         room.foreseen = True
         if self._may_go_on and room.records.lasting and not room.records.wanted:
             self._makers.prepare(room)
+
+    def expect(self, hint: str, read: Callable[[ast.Module], ElaboratedProgram]) -> None:
+        """Programs will come, most likely with something to compile (`Makers.early`)."""
+        if self._may_go_on:
+            self._makers.early(hint, read)
+
+    def tell(self, program: ElaboratedProgram, tree: ast.Module) -> None:
+        """A program has come about, of a tree, and is likely to be run."""
+        self._makers.tell(program, tree)
+
+    def is_ready(self, room: ProgramState) -> bool:
+        """Whether what is asked for is begun at once, by a process that has nothing else to do."""
+        return self._may_go_on and self._makers.has_ready(room)
 
     def settle(self) -> None:
         """When nobody runs a program any more: nothing is at work that would ask for one."""
@@ -375,18 +396,12 @@ class Engine:
                 room = _room(evaluator)
                 if room is None:  # it has been closed
                     continue
-                self._look_ahead(evaluator)
-                room.records.keep((*self.sites.of(evaluator), *self.units.of(evaluator)))
+                sites, units = self.sites.of(evaluator), self.units.of(evaluator)
+                if self.policy.beside and any(s.seconds >= COMPILING and not s.versions for s in sites):
+                    from sacpy.jit.run.ahead import make_ahead
 
-    def _look_ahead(self, evaluator: Evaluator) -> None:
-        """Has made what a run would have gained by most. Functions that are outlined are looked at by their regions."""
-        sites = self.sites.of(evaluator)
-        slow = [s for s in sites if s.seconds >= COMPILING and not s.versions]
-        if slow and self.policy.beside:
-            outlined = {owner(site.key) for site in sites if owner(site.key) != site.key}
-            for site in sorted(slow, key=lambda s: s.seconds, reverse=True):
-                if site.key not in outlined and site.look_ahead():
-                    break
+                    make_ahead(sites, units, COMPILING)
+                room.records.keep(sites, units)
 
     def entered(self) -> Sequence[Versions]:
         """The functions that were called, or that might have been; and the loops that were left, or that could not

@@ -3,7 +3,8 @@ the one that is interpreted meanwhile, not even Python's lock.
 
 In: what answers requests, there. Out: a `Fork` that is asked, here, and what it answers, when it is there: `Asked`, a
 job like those of `beside`. A request is plain data about what both know (the number of a unit, a kind); an answer is
-bytes, none where answering has failed, which is then found out here. Requests are answered one after the other. When
+bytes, none where answering has failed, which is then found out here. What has come about since is told first. Requests
+are answered one after the other. When
 the process that has it ends, or nobody has it any more, or nobody has asked it for a while, a fork comes to the end of
 what it is doing and ends too: what it has made is in the cache for the next run.
 """
@@ -22,6 +23,7 @@ import warnings
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
+from io import RawIOBase
 from time import monotonic, sleep
 from typing import Any, NoReturn, TypeVar
 
@@ -34,6 +36,8 @@ SECONDS = 10  # of the processor that an answer may take
 NICE = 5  # by how much a fork gives way to others
 CHUNK = 1 << 20  # bytes that are read at once
 _HEAD = struct.Struct("<QQ")  # of a request or answer: its number, and the bytes that follow
+_TOLD = (1 << 64) - 1  # for a number: nobody waits for an answer
+ROOM = 1 << 20  # bytes that may wait to be read, where the system lets us
 _HARMLESS = frozenset({"sacpy watchdog", "sacpy signals"})  # threads of ours that hold nothing which a fork needs
 _left: list[int] = []  # processes that nobody has any more, to be taken off the system's list when they have ended
 
@@ -50,8 +54,14 @@ def may_fork() -> bool:
 class Fork:
     """The other process. `waiting`: requests without an answer so far; `ended`: it answers no more."""
 
-    def __init__(self, answer: Callable[[Any], bytes], prepare: Callable[[], None] | None = None) -> None:
-        """`prepare`: what it does first. Raises `OSError` where there is none to be had."""
+    def __init__(
+        self,
+        answer: Callable[[Any], bytes],
+        prepare: Callable[[], None] | None = None,
+        hear: Callable[[Any], None] | None = None,
+    ) -> None:
+        """`prepare`: what it does first; `hear`: what it does about what it is told. Raises `OSError` where there is
+        none to be had."""
         self.waiting: deque[Asked[Any]] = deque()
         self.ended = True
         self._owner = os.getpid()
@@ -69,7 +79,8 @@ class Fork:
             raise
         requests, self._asks, self._answers, answers = ends
         if self._process == 0:
-            _serve(answer, prepare, requests, answers)
+            _serve(answer, prepare, hear, requests, answers)
+        self._room = _widened(self._asks)
         os.close(requests)
         os.close(answers)
         os.set_blocking(self._answers, False)
@@ -93,6 +104,20 @@ class Fork:
             job.answer(b"")
             if not isinstance(error, OSError):
                 raise
+
+    def tell(self, message: Any) -> bool:
+        """Lets it know something, without waiting; whether that has been possible."""
+        data = marshal.dumps(message)
+        if self.ended or self.waiting or len(data) + _HEAD.size > self._room // 2:
+            return False
+        try:
+            os.write(self._asks, _HEAD.pack(_TOLD, len(data)) + data)
+            return True
+        except BaseException as error:
+            self.end()
+            if not isinstance(error, OSError):
+                raise
+            return False
 
     def look(self) -> None:
         """Gives the answers that have come to those that wait for them."""
@@ -195,7 +220,22 @@ def _forked() -> int:
                 signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
 
 
-def _serve(answer: Callable[[Any], bytes], prepare: Callable[[], None] | None, requests: int, answers: int) -> NoReturn:
+def _widened(end: int) -> int:
+    """The bytes that may wait in a pipe, more than usual if possible."""
+    import fcntl
+
+    with suppress(OSError):
+        fcntl.fcntl(end, fcntl.F_SETPIPE_SZ, ROOM)
+    return int(fcntl.fcntl(end, fcntl.F_GETPIPE_SZ))
+
+
+def _serve(
+    answer: Callable[[Any], bytes],
+    prepare: Callable[[], None] | None,
+    hear: Callable[[Any], None] | None,
+    requests: int,
+    answers: int,
+) -> NoReturn:
     """What the other process does."""
     try:
         import resource
@@ -226,19 +266,34 @@ def _serve(answer: Callable[[Any], bytes], prepare: Callable[[], None] | None, r
                 if not head:
                     break
                 at, length = _HEAD.unpack(head)
-                request = marshal.loads(source.read(length))
+                request = marshal.loads(_read(source, length))
                 signal.alarm(2 * SECONDS)
                 used = resource.getrusage(resource.RUSAGE_SELF)
                 _, most = resource.getrlimit(resource.RLIMIT_CPU)
                 resource.setrlimit(resource.RLIMIT_CPU, (int(used.ru_utime + used.ru_stime) + 1 + SECONDS, most))
                 try:
-                    found = answer(request)
+                    if at == _TOLD:
+                        assert hear is not None
+                        hear(request)
+                        found = b""
+                    else:
+                        found = answer(request)
                 except Exception:
                     found = b""
                 signal.alarm(0)
+                if at == _TOLD:
+                    continue
                 rest = memoryview(_HEAD.pack(at, len(found)) + found)
                 with suppress(BrokenPipeError):  # nobody waits for it any more: the cache has it, for the next run
                     while rest:
                         rest = rest[sink.write(rest) :]
     finally:
         os._exit(0)
+
+
+def _read(source: RawIOBase, length: int) -> bytes:
+    """So many bytes, which may come in pieces; fewer where there are no more."""
+    data = bytearray()
+    while len(data) < length and (more := source.read(length - len(data))):
+        data += more
+    return bytes(data)

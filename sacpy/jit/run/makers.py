@@ -2,22 +2,30 @@
 
 In: a unit and a kind of arguments. Out: a `Job`, which is looked at now and then. One process serves all units of the
 programs that were there when it was forked: functions it knows by their keys, parts of functions, which come about
-while a program runs, are sent to it. For programs that came later there is another.
+while a program runs, are sent to it. One that was forked early, before there was any program, is told of those that
+come, and elaborates them while this process does so too; it compiles what comes out the same, by the digest of all that
+code depends on. For other programs that came later there is another.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from weakref import ref
 
 from sacpy.jit.beside import Job
 from sacpy.jit.kinds import Kind
+from sacpy.jit.run.regions import Regions
 
 if TYPE_CHECKING:
+    from sacpy.jit.fingerprint import Fingerprints
     from sacpy.jit.run.contract import CompileContext
     from sacpy.jit.run.fork import Asked, Fork
     from sacpy.jit.run.program_state import ProgramState
     from sacpy.jit.run.versions import Version, Versions
+    from sacpy.lang import ast
+    from sacpy.lang.core import Program
+    from sacpy.lang.elaborate.program import ElaboratedProgram
 
 FORKS = 2  # processes that compile for one engine at most
 
@@ -40,12 +48,53 @@ class Makers:
         self._forks: list[Fork] = []  # the last one knows so many programs:
         self._known = 0
         self._programs = 0
+        self._told: list[tuple[ref[ElaboratedProgram], int]] = []  # programs that the last fork was told, by number
+        self._hears = False  # whether that was made early
+        self._hint = ""  # what the cache is to know when it is asked for something
+        self._heard: dict[int, Fingerprints] = {}  # in the other process: of the programs that it was told
         self._job: Job[Version] | None = None
 
-    def number(self) -> int:
-        """The number of a program that is new."""
+    def number(self, program: Program) -> int:
+        """The number of a program that is new, unless it has been told."""
+        inner = getattr(program, "program", program)
+        for told, number in self._told:
+            if told() is inner:
+                return number
         self._programs += 1
         return self._programs - 1
+
+    def early(self, hint: str, read: Callable[[ast.Module], ElaboratedProgram]) -> None:
+        """Programs will come: has a process ready, where there may be one. `hint`: a name in the cache by which it is
+        known that what comes is there; `read`: makes programs of trees."""
+        if self._forks or self._programs or self._tools.cache.has(hint):
+            return
+
+        def hear(message: tuple[int, bytes]) -> None:
+            from sacpy.jit.fingerprint import Fingerprints
+            from sacpy.lang.modules import packing
+
+            number, data = message
+            self._heard[number] = Fingerprints(Regions(read(packing().unpacked(data))))
+
+        if self._new_fork(hear) is not None:
+            self._hears, self._hint = True, hint
+
+    def tell(self, program: ElaboratedProgram, tree: ast.Module) -> None:
+        """A program has come about, of a tree: a process that was made early had better know it."""
+        fork = self._forks[-1] if self._hears and self._forks else None
+        if fork is not None and not fork.ended:
+            from sacpy.lang.modules import packing
+
+            if fork.tell((self._programs, packing().packed(tree))):
+                self._told.append((ref(program), self._programs))
+                self._programs += 1
+
+    def has_ready(self, room: ProgramState) -> bool:
+        """Whether a process that was made early would begin with something of a program now."""
+        return bool(self._told) and self._is_told(room) and self.is_idle
+
+    def _is_told(self, room: ProgramState) -> bool:
+        return any(number == room.number for _, number in self._told)
 
     @property
     def is_idle(self) -> bool:
@@ -83,6 +132,9 @@ class Makers:
         name = unit.room.fingerprints.digest(unit.key, kind, self._tools.options)
         function = packed(unit.function) if unit.is_part else b""
         request = unit.room.number, unit.key, kind, name, function
+        if self._hint:
+            self._tools.cache.write(self._hint, b"")
+            self._hint = ""
         return Asked(fork, request, lambda data: self._delivered(unit, kind, name, data)).start()
 
     def prepare(self, room: ProgramState) -> None:
@@ -102,19 +154,23 @@ class Makers:
         """A process that knows a program."""
         if not self._may_fork:
             return None
-        from sacpy.jit.run.fork import Fork, may_fork
-
-        if self._forks and not self._forks[-1].ended and room.number < self._known:
+        if self._forks and not self._forks[-1].ended and (room.number < self._known or self._is_told(room)):
             return self._forks[-1]
         self._forks = [fork for fork in self._forks if fork.is_busy]
-        if len(self._forks) >= FORKS or self._tools.device is not None or not may_fork():
+        return self._new_fork(None)
+
+    def _new_fork(self, hear: Callable[[Any], None] | None) -> Fork | None:
+        """A process that knows all programs of now, if there may be one."""
+        from sacpy.jit.run.fork import Fork, may_fork
+
+        if not self._may_fork or len(self._forks) >= FORKS or self._tools.device is not None or not may_fork():
             return None
         try:
-            self._forks.append(Fork(self._answered, _load))
+            self._forks.append(Fork(self._answered, _load, hear))
         except OSError:
             self._may_fork = False
             return None
-        self._known = self._programs
+        self._known, self._told, self._hears, self._hint = self._programs, [], False, ""
         return self._forks[-1]
 
     def _answered(self, request: tuple[int, str, Kind, str, bytes]) -> bytes:
@@ -123,10 +179,14 @@ class Makers:
         from sacpy.lang.core_data import unpacked
 
         number, key, kind, name, function = request
-        room = next(u.room for u in self._units() if u.room.number == number)
+        heard = self._heard.get(number)
+        program = next(u.room.program for u in self._units() if u.room.number == number) if not heard else heard.program
         if function:
-            room.add(unpacked(function))
-        return made_apart(room.program, key, kind, name, self._tools)
+            assert isinstance(program, Regions)
+            program.add(unpacked(function))
+        if heard and heard.digest(key, kind, self._tools.options) != name:
+            raise ValueError("it has become another program")
+        return made_apart(program, key, kind, name, self._tools)
 
     def _delivered(self, unit: Versions, kind: Kind, name: str, data: bytes) -> Version:
         if data:  # otherwise it has failed, which is found out here

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from sacpy.interp.engine import Turn
     from sacpy.interp.evaluator import Evaluator
     from sacpy.jit.run.engine import Engine
+    from sacpy.lang import ast
+    from sacpy.lang.elaborate.program import ElaboratedProgram
 
 
 class OnDemand:
@@ -59,6 +61,15 @@ class OnDemand:
     ) -> tuple[Turn, list[str]] | None:
         """What generated code asks about a loop; nothing where no engine is needed for the function."""
         return self.engine.turn(evaluator, function, statement, bases) if worth_watching(function) else None
+
+    def expect(self, hint: str, read: Callable[[ast.Module], ElaboratedProgram]) -> None:
+        """Programs will come, most likely with something to compile: makes the real engine."""
+        self.engine.expect(hint, read)
+
+    def tell(self, program: ElaboratedProgram, tree: ast.Module) -> None:
+        """A program has come about, of a tree, and is likely to be run."""
+        if self._engine is not None:
+            self._engine.tell(program, tree)
 
     def stop(self) -> None:
         """Ends what runs natively now."""

@@ -19,6 +19,7 @@ from sacpy.lang import core
 if TYPE_CHECKING:
     from sacpy.interp.evaluator import Evaluator
     from sacpy.jit.run.contract import Judge, Policy
+    from sacpy.jit.run.dispatch import Site
     from sacpy.jit.run.versions import Versions
 
 WHILE = 0.02  # seconds of this thread, of a program that may take long
@@ -48,6 +49,7 @@ class ProgramState:
             evaluator.is_whole if policy.price is None else nothing,
         )
         self.records = Records(cache, self.program)
+        self.awaited: Site | None = None  # whose call in progress is begun anew when its version is there
         self.foreseen = False  # somebody has thought of what compiling will need
         self._began = thread_time()
         self._branching: dict[str, bool] = {}

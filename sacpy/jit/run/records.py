@@ -1,15 +1,17 @@
 """What earlier runs of a program have found out: which of its functions and loops were worth having natively.
 
-In: what an engine has compiled or loaded in a run, and how long it took. Out: a file in the cache, by a digest of the
-program's text; and in the next run, for a function or loop, that it had better be native from its first call on. So a
-second run waits for nothing. A record is a hint: whatever it says, the program gives the same.
+In: what an engine has compiled or loaded in a run, and how long it took; and how long functions took that were
+interpreted. Out: a file in the cache, by a digest of the program's text; and in the next run, for a function or loop,
+that it had better be native from its first call on, and for others, what is to be expected of a call. So a second run
+waits for nothing. A record is a hint: whatever it says, the program gives the same.
 """
 
 from __future__ import annotations
 
 import marshal
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
+from math import inf
 from typing import TYPE_CHECKING
 
 from sacpy.jit.kinds import Kind
@@ -17,6 +19,7 @@ from sacpy.lang.elaborate.program import ElaboratedProgram
 
 if TYPE_CHECKING:
     from sacpy.jit.cache import Cache
+    from sacpy.jit.run.dispatch import Site
     from sacpy.jit.run.versions import Versions
     from sacpy.lang.core import Program
 
@@ -24,20 +27,24 @@ if TYPE_CHECKING:
 SPEED = 10.0
 LOADING = 0.001  # seconds that code out of the cache takes to load
 MOST = 1000  # units that a record may hold
+ALIKE = 2  # times the size of what a call was given: so much larger another one's arguments may be, to take as long
+LITTLE = 2e-3  # seconds; calls of functions that took less in all are not worth remembering
 
 
 class Records:
     """The record of one program. `wanted`: seconds that having a unit natively from the beginning saves, by key and
-    kind; `saved`: of all of them. A program that is typed in, statement by statement, has none."""
+    kind; `saved`: of all of them; `_taken`: the seconds of an interpreted call, and the size of its largest argument. A
+    program that is typed in, statement by statement, has none."""
 
     def __init__(self, cache: Cache, program: Program) -> None:
         self._cache = cache
         self._name = _name(program)
         self.wanted: dict[str, dict[Kind, float]] = {}
+        self._taken: dict[tuple[str, Kind], tuple[float, int]] = {}
         self._kept = b""
         data = cache.read(self._name) if self._name else None
         if data is not None:
-            self.wanted, self._kept = _parsed(data), data
+            (self.wanted, self._taken), self._kept = _parsed(data), data
         self.saved = sum(s for kinds in self.wanted.values() for s in kinds.values())
         self._owners = {key.partition("@")[0] for key in self.wanted if "@" in key}
 
@@ -50,6 +57,12 @@ class Records:
         """Whether a unit had better be native from its first call on."""
         return kind in self.wanted.get(key, {})
 
+    def took(self, key: str, kind: Kind, size: int) -> float:
+        """The seconds that such a call took interpreted, and would take with what is native in it now from the
+        beginning; inf where that is not known. `size`: of its largest argument."""
+        seconds, known = self._taken.get((key, kind), (inf, 0))
+        return seconds if size <= ALIKE * known else inf
+
     def may_rove(self, key: str) -> bool:
         """Whether one version of a unit may serve for all extents, as far as is known."""
         kinds = self.wanted.get(key)
@@ -59,17 +72,28 @@ class Records:
         """Whether something in a function had."""
         return owner.partition("@")[0] in self._owners
 
-    def keep(self, units: Iterable[Versions]) -> None:
-        """Adds what a run has found out."""
-        found = list(_found(units)) if self._name else []
-        if not found:
+    def keep(self, sites: Sequence[Site], units: Sequence[Versions]) -> None:
+        """Adds what a run has found out, of functions and of other units."""
+        if not self._name:
             return
+        found = [*_found(sites), *_found(units)]
+        left = seconds_of_rests(units)
+        for site in sites:
+            if site.latest is not None and site.calls and site.seconds >= LITTLE:
+                once = left.get(site.key, site.seconds) / site.calls
+                known = self._taken.get((site.key, site.latest), (0.0, 0))
+                if known[1] != site.latest_size or not known[0] / 2 <= once <= 2 * known[0]:  # not for nothing
+                    self._taken[site.key, site.latest] = once, site.latest_size
         for key, kind, saved in found:
             kinds = self.wanted.setdefault(key, {})
             if saved - LOADING > 2 * kinds.get(kind, 0.0):
                 kinds[kind] = saved - LOADING
         rows = [(key, kind, s) for key, kinds in self.wanted.items() for kind, s in kinds.items() if s > LOADING]
-        data = marshal.dumps(rows[-MOST:], 2)  # a version without references: the same for the same rows
+        if not rows and not self._kept:
+            return
+        taken = [(key, kind, seconds, size) for (key, kind), (seconds, size) in self._taken.items()]
+        # a version without references: the same for the same rows
+        data = marshal.dumps((rows[-MOST:], taken[-MOST:]), 2)
         if data != self._kept:
             self._kept = data
             self._cache.write(self._name, data)
@@ -86,6 +110,17 @@ def _found(units: Iterable[Versions]) -> Iterator[tuple[str, Kind, float]]:
             yield unit.key, kind, max(unit.seconds, unit.prices.get(kind, 0.0))
 
 
+def seconds_of_rests(units: Iterable[Versions]) -> dict[str, float]:
+    """Of the functions whose loops went on natively, by key, the seconds that these took then: the next run has them
+    native from the beginning."""
+    found: dict[str, float] = {}
+    for unit in units:
+        if unit.versions:
+            owner = unit.key.rpartition("@")[0]
+            found[owner] = found.get(owner, 0.0) + sum(v.seconds for v in unit.versions.values())
+    return found
+
+
 def _name(program: Program) -> str:
     """What the record is kept under."""
     inner = getattr(program, "program", program)
@@ -94,12 +129,20 @@ def _name(program: Program) -> str:
     return f"record-{sha256(inner.main.info.span.source.text.encode('utf-8', 'surrogateescape')).hexdigest()[:40]}"
 
 
-def _parsed(data: bytes) -> dict[str, dict[Kind, float]]:
+def _parsed(data: bytes) -> tuple[dict[str, dict[Kind, float]], dict[tuple[str, Kind], tuple[float, int]]]:
     """A record that was kept; nothing where it makes no sense."""
-    found: dict[str, dict[Kind, float]] = {}
+    wanted: dict[str, dict[Kind, float]] = {}
+    taken: dict[tuple[str, Kind], tuple[float, int]] = {}
     try:
-        for key, kind, saved in marshal.loads(data):
-            found.setdefault(str(key), {})[tuple(tuple(extents) for extents in kind)] = float(saved)
+        rows, others = marshal.loads(data)
+        for key, kind, saved in rows:
+            wanted.setdefault(str(key), {})[_kind(kind)] = float(saved)
+        for key, kind, seconds, size in others:
+            taken[str(key), _kind(kind)] = float(seconds), int(size)
     except (ValueError, TypeError, EOFError):
-        return {}
-    return found
+        return {}, {}
+    return wanted, taken
+
+
+def _kind(kind: Iterable[Iterable[int | None]]) -> Kind:
+    return tuple(tuple(extents) for extents in kind)

@@ -88,7 +88,10 @@ class Turn:
             self._each = (now - self._at) / (done - self._done)
         self._done = done
         expected = left * self._each if left >= 0 else now - self._began
-        if (
+        awaited = self.room.awaited
+        if awaited is not None:
+            awaited.come()
+        elif (
             policy.eager
             or self._is_wanted(values)
             or (now - self._began >= LOOK and self._is_due(values, expected, left < 0))
@@ -110,7 +113,10 @@ class Turn:
             if not policy.pace.native():
                 self._go(values)
             return
-        if policy.eager or self._is_wanted(values) or self._is_due_at_once(values, cells * self._each):
+        awaited = self.room.awaited
+        if awaited is not None:
+            awaited.come()
+        elif policy.eager or self._is_wanted(values) or self._is_due_at_once(values, cells * self._each):
             self._go(values)
         self._began = self._at = self._clock()
         self._done = 0

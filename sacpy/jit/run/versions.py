@@ -47,6 +47,10 @@ BRIEF = 1e-3  # seconds; a version that takes less for a call may be called agai
 UNKNOWN = object()  # nobody has looked for the version of these shapes yet
 
 
+class Anew(Exception):
+    """Raised into an interpreted call whose version has been made meanwhile: it is begun anew, natively."""
+
+
 class Version(Record):
     """A unit compiled for one kind of arguments. `call` takes the tuple of arguments. Counts and seconds of its calls;
     `failed`: calls that were run again interpreted, `spurious`: those of them that had no error. `owned`: whether the
