@@ -58,6 +58,7 @@ class UnitContext(Record):
     sites: dict[int, int] = field(default_factory=dict)
     uses: Uses = field(default_factory=Uses)
     watch: Watch | None = None  # what counts what with-loops take
+    unfilled: set[str] = field(default_factory=set)  # arrays that loops set from end to end (`analysis/filled`)
 
     @property
     def style(self) -> Style:
