@@ -254,6 +254,59 @@ def test_short_folds_and_many_columns_have_a_thread_each() -> None:
     assert found.launches[0].purpose == "partition"
 
 
+OF_ROWS = """
+    int f(int[.,.] a)
+    {
+      return with {
+        ([0] <= [i] < [shape(a)[0]]) : with { ([0] <= [j] < [shape(a)[1]]) : a[i,j] * (i + 1); } : fold(+, 0) + i;
+      } : fold(max, 3);
+    }"""
+
+
+def test_folds_of_folds_of_rows_keep_their_threads() -> None:
+    found = run(OF_ROWS, MATRIX, row_length=8)
+    assert [(launch.purpose, launch.grid, launch.block) for launch in found.launches] == [
+        ("rows", (1, 1, 6), (1, 1, 32)),
+        ("total", (1, 1, 1), (1, 1, 256)),
+    ]
+    chunks = run(OF_ROWS, MATRIX, row_length=8, fold_threads=4)
+    assert [launch.purpose for launch in chunks.launches] == ["rows", "joined", "total"]
+    assert [launch.purpose for launch in run(OF_ROWS, MATRIX).launches] == ["rows", "total"]
+
+
+@pytest.mark.parametrize(
+    ("text", "shape"),
+    [
+        (OF_ROWS, (6, 63)),  # short rows
+        (OF_ROWS, (0, 70)),
+        (OF_ROWS.replace("[0] <= [i]", "[1] <= [i]"), (6, 70)),
+        (
+            OF_ROWS.replace(
+                "{\n        ([0] <= [i]", "{\n#pragma gpukernel GridBlock(1, SplitLast(4, Gen))\n([0] <= [i]"
+            ),
+            (6, 70),
+        ),
+    ],
+)
+def test_folds_of_other_folds_are_one_launch(text: str, shape: tuple[int, int]) -> None:
+    assert not any(launch.purpose == "rows" for launch in run(text, np.ones(shape, np.int32)).launches)
+
+
+def test_folds_of_several_folds_of_rows_keep_order_and_neutral_elements() -> None:
+    text = """
+        int g(int a, int b) { return b % 5 == 0 ? a : b; }
+        int, int f(int[.,.] a)
+        {
+          x, y = with {
+            ([0] <= [i] < [shape(a)[0]]) {
+              p, q = with { ([0] <= [j] < [shape(a)[1]]) : (a[i,j], a[i,j] - i); } : (fold(g, 7), fold(min, 100));
+            } : (p, q);
+          } : (fold(g, 11), fold(+, 0));
+          return (x, y);
+        }"""
+    assert [launch.purpose for launch in run(text, MATRIX, row_length=8).launches] == ["rows", "total"]
+
+
 # ---------------------------------------------------------------- shared memory
 
 TILES = (
@@ -630,6 +683,7 @@ HARD: dict[str, tuple[str, tuple[Value, ...], dict[str, object]]] = {
         (numbers(40, 40), numbers(40, 40)),
         {"device": type(options().device)("small", 1, 64, 1, 2**16, 2**16)},
     ),
+    "rows of a fold": (OF_ROWS, (MATRIX,), {"row_length": 8, "fold_threads": 4}),
     "partial sums": ("int f(int[.,.] a) { return sum(a) + maxval(a); }", (MATRIX,), {"fold_threads": 4}),
 }
 

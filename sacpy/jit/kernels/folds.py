@@ -19,6 +19,7 @@ from sacpy.jit.ir import kernel as k
 from sacpy.jit.kernels import wide
 from sacpy.jit.kernels.builder import IrArithmetic
 from sacpy.jit.kernels.launches import Buffer, KernelOptions, Launch
+from sacpy.jit.kernels.nested import Nested, nested
 from sacpy.jit.kernels.numbers import Numbers, array_sizes, chain_of, in_line, pragmas_of, scratch_of, space_of
 from sacpy.jit.kernels.reduction import Reduction, Shared
 from sacpy.jit.kernels.source import Built, Frame, Source, parameter_block
@@ -52,6 +53,10 @@ class Folds:
         w = source.with_loop
         self.folds = tuple(o for o in w.operators if isinstance(o, g.Fold))
         self.pragmas = pragmas_of(w)
+        self.nested = [
+            nested(source, n, p) if options.strategy == "auto" and chain_of(own) is None else None
+            for n, (p, own) in enumerate(zip(w.partitions, self.pragmas))
+        ]
         self.kernels: dict[Hashable, Built] = {}
         self.scratch: set[str] = set()
         for p in w.partitions:  # translated once, so that what cannot run is known before it is to run
@@ -76,8 +81,11 @@ class Folds:
 
     def inputs(self) -> set[str]:
         """The ints that plans depend on, extents of arrays left out."""
+        inner = [n.row.inner for n in self.nested if n is not None]
         atoms = [
-            a for p in self.source.with_loop.partitions for a in (*p.lower, *p.upper, *(p.step or ()), *(p.width or ()))
+            a
+            for p in (*self.source.with_loop.partitions, *inner)
+            for a in (*p.lower, *p.upper, *(p.step or ()), *(p.width or ()))
         ]
         return {a.name for a in atoms if isinstance(a, g.Var)} | self.scratch
 
@@ -102,14 +110,22 @@ class Folds:
     ) -> tuple[list[Buffer], list[Launch]]:
         space = space_of(p, numbers).normalised()
         asked, reasons = self._asked(number, space, parameters)
+        temporaries: list[Buffer] = []
+        launches: list[Launch] = []
         if asked is None:
-            blocks, launch = self._own(number, p, space, reasons, numbers)
+            within = self.nested[number]
+            values = within and within.launches(number, space, numbers, self.options, self.kernels)
+            if values:
+                temporaries, launches = values
+            blocks, launch = self._own(number, p, within if values else None, space, reasons, numbers)
         else:
             blocks, launch = self._mapped(number, p, asked, reasons, numbers)
-        if blocks == 1:
-            return [], [launch]
-        names = self._partials(self._reduction(self.source.thread("trial", 32)), number)
-        return [Buffer(name, base, (blocks,)) for name, base in names], [launch, self._last(number, blocks)]
+        launches = [*launches, launch]
+        if blocks > 1:
+            names = self._partials(self._reduction(self.source.thread("trial", 32)), number)
+            temporaries = [*temporaries, *(Buffer(name, base, (blocks,)) for name, base in names)]
+            launches.append(self._last(number, blocks))
+        return temporaries, launches
 
     def _asked(
         self, number: int, space: IndexSpace, parameters: Mapping[str, int]
@@ -185,10 +201,17 @@ class Folds:
         )
 
     def _own(
-        self, number: int, p: g.Partition, space: IndexSpace, reasons: tuple[str, ...], numbers: Numbers
+        self,
+        number: int,
+        p: g.Partition,
+        within: Nested | None,
+        space: IndexSpace,
+        reasons: tuple[str, ...],
+        numbers: Numbers,
     ) -> tuple[int, Launch]:
         """The launch in which each thread has several indices, a block for so many that the device is filled, and how
-        many blocks it has."""
+        many blocks it has. `within`: the values are computed before."""
+        p = within.partition if within else p
         device, threads = self.options.device, self.threads
         mapping = in_line(space)
         total = math.prod(mapping.placement.grid)
@@ -200,10 +223,10 @@ class Folds:
         each = -(-total // (blocks * threads))
         bits = mapping.bits([*array_sizes(self.source, numbers), total + blocks * threads * 2 + each])
         last = blocks == 1
-        key = (number, mapping.key, bits, last, group)
+        key = (number, mapping.key, bits, last, group, within is None)
         built = self.kernels.get(key)
         if built is None:
-            built = self.kernels[key] = self._kernel(number, p, mapping, bits, last, group)
+            built = self.kernels[key] = self._kernel(number, p, within, mapping, bits, last, group)
         m = magic(blocks * threads, bits)
         words = [*mapping.words(bits), total, *((each,) if self.ordered else (blocks * threads, m.multiplier, m.shift))]
         reasons = (
@@ -231,11 +254,22 @@ class Folds:
 
     # ---- kernels
 
-    def _kernel(self, number: int, p: g.Partition, mapping: chains.Mapping, bits: int, last: bool, group: int) -> Built:
+    def _kernel(
+        self,
+        number: int,
+        p: g.Partition,
+        within: Nested | None,
+        mapping: chains.Mapping,
+        bits: int,
+        last: bool,
+        group: int,
+    ) -> Built:
         """What threads and blocks do with the indices. `last`: there is one block, which gives the results; `group`: so
         many neighbouring indices a thread takes at a time, if their order does not count (a power of two)."""
         thread = self.source.thread(f"fold{number}", bits)
         b, threads = thread.b, self.threads
+        if within:
+            within.declare(b)
         reduction = self._reduction(thread)
         words = parameter_block(b, mapping)
         total = b.slot("total")
