@@ -36,6 +36,7 @@ LABELS = {
     "E0808": "needs a dense space", "E0809": "too few axes", "E0810": "too many axes", "E0811": "over a limit",
     "E0812": "has no effect", "E0813": "has no values", "E0814": "wrong values", "E0815": "wrong memory mode",
     "E0817": "no order to say something of", "E0818": "changes the order", "E0819": "cannot be staged",
+    "E0820": "no such fold",
 }  # fmt: skip
 
 

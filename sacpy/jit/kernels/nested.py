@@ -7,16 +7,17 @@ partition that folds these. One thread for each value would do all of its fold a
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 
 from sacpy.jit.ir import graph as g
 from sacpy.jit.kernels import rows
 from sacpy.jit.kernels.builder import Builder
 from sacpy.jit.kernels.launches import Buffer, KernelOptions, Launch
-from sacpy.jit.kernels.numbers import Numbers
+from sacpy.jit.kernels.numbers import Numbers, chain_of, fold_of
 from sacpy.jit.kernels.source import Built, Source, number_of
 from sacpy.lang.constants import zero
 from sacpy.nodes import Node
+from sacpy.withloop.pragmas import Pragma
 from sacpy.withloop.spaces import IndexSpace
 
 
@@ -50,14 +51,16 @@ class Nested(Node):
             b.arrays[t.name] = t
 
 
-def nested(source: Source, number: int, p: g.Partition) -> Nested | None:
-    """A partition as such; None where its values are no folds whose bounds are known before the launch."""
+def nested(source: Source, number: int, pragmas: Sequence[Pragma], options: KernelOptions) -> Nested | None:
+    """A partition as such, by its number; None where its values are no folds whose bounds are known before the launch,
+    or a pragma or strategy says how the fold is laid out."""
+    p = source.with_loop.partitions[number]
+    if options.strategy != "auto" or chain_of(pragmas) is not None or fold_of(pragmas) is not None:
+        return None
     if p.step is not None or any(a != g.integer(0) for a in p.lower) or not p.index:
         return None
     stem = source.targets[0].name
-    targets = [
-        g.Var(f"{stem}.values{number}_{n}", g.ArrayType(r.base, p.upper)) for n, r in enumerate(p.body.results)
-    ]
+    targets = [g.Var(f"{stem}.values{number}_{n}", g.ArrayType(r.base, p.upper)) for n, r in enumerate(p.body.results)]
     operators = tuple(g.Genarray(t.base, (), g.Const(t.base, zero(t.base))) for t in targets)
     cells = g.WithLoop(p.upper, (p,), operators, disjoint=True, complete=True)
     inner = Source(source.name, cells, targets, source.functions)
