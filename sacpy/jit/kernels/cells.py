@@ -174,6 +174,7 @@ class Cells:
             memory = memory_of(pragmas)
             if memory is not None and memory.mode == "shared":
                 raise staging.cannot_stage(memory, f"the partitions make more than {MOST_PIECES} pieces")
+            rows.check(fold_of(pragmas), self.rows[number], self.source.with_loop.partitions[number], True)
             chain = self._asked(number, parameters)
             if chain is not None:
                 rest.discard(number)
@@ -265,9 +266,9 @@ class Cells:
             squares = self._squares(number, body, piece.space, numbers, wanted)
         full = squares is not None and piece.space.size >= device.processors * product_tiles.SIDE**2
         way, auto = fold_of(self.pragmas[number]), self.options.strategy == "auto"
-        if way is not None and (row is None or chain is not None or _stages(self.pragmas[number])):
-            raise rows.no_row(way, row)
-        if row is not None and (way or (chain is None and auto and not full and not _stages(self.pragmas[number]))):
+        otherwise = chain is not None or _stages(self.pragmas[number])
+        rows.check(way, row, self.source.with_loop.partitions[number], otherwise)
+        if row is not None and (way or (auto and not full and not otherwise)):
             data = (piece.space, whole, numbers, self.options, self.kernels, way)
             shared = rows.launches(self.source, number, row, *data)
             if shared is not None:

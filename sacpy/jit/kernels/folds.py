@@ -160,6 +160,8 @@ class Folds:
         way = fold_of(self.pragmas[number])
         if way is not None and way.each:
             return way.refused("with a mapping, each thread has one index", "leave one of the two pragmas out")
+        if way is not None and way.way == "shuffle" and math.prod(mapping.placement.block) % k.WARP:
+            return way.refused("the blocks of this mapping have no whole warps", "take a block of 32 threads or more")
         if self.ordered and not in_order(mapping):
             place = next((step for step in mapping.chain.steps if isinstance(step, Permute)), mapping.chain.grid_block)
             return MappingError("E0818", _OTHER_ORDER, _SAY_SO, span=place.span)
@@ -232,7 +234,7 @@ class Folds:
         words = [*mapping.words(bits), total, *((each,) if runs else (blocks * threads, m.multiplier, m.shift))]
         reasons = (
             *reasons,
-            *((f"put together as the pragma says: {way.words}",) if way is not None else ()),
+            *((f"the pragma says so: {way.words}",) if way is not None else ()),
             f"{total} indices by {blocks} x {threads} threads, {'a run' if runs else 'up to'} of {each} each",
         )
         arguments = built.arguments((blocks,), words)

@@ -24,7 +24,6 @@ from sacpy.jit.kernels.source import Built, Source, parameter_block
 from sacpy.jit.kernels.values import Value
 from sacpy.nodes import Node, replace
 from sacpy.withloop import chains
-from sacpy.withloop.errors import MappingError
 from sacpy.withloop.spaces import IndexSpace
 from sacpy.withloop.ways import GpuFold
 
@@ -335,7 +334,7 @@ def launches(
     why = (
         f"{share.threads} threads for each of {cells} cells, {share.lanes} cells in a block, {share.chunks} blocks "
         f"for each, as a cell folds {length} indices"
-        + (f", put together as the pragma says: {way.words}" if way is not None else "")
+        + (f"; the pragma says so: {way.words}" if way is not None else "")
     )
     first = launch(made.fold, "rows", blocks, share.threads * share.lanes, why)
     if share.chunks == 1:
@@ -352,18 +351,23 @@ def launches(
     ]
 
 
-def no_row(way: GpuFold, row: Row | None) -> MappingError:
-    """Why threads cannot fold cells together as a pragma says."""
-    if row is not None:
-        return way.refused(
-            "threads that fold a cell together have no mapping of the cells, and no arrays staged for them",
-            "leave the other pragma out",
+def check(way: GpuFold | None, row: Row | None, p: g.Partition, laid_out: bool) -> None:
+    """Raises `MappingError` where threads cannot fold the cells of a partition together as a pragma says. A cell whose
+    fold was so short that nothing is left of it is one thread's. `laid_out`: other pragmas say how."""
+    if way is None or not any(isinstance(s, g.Let) and isinstance(s.rhs, g.WithLoop) for s in g.statements(p.body)):
+        return
+    if row is None:
+        raise way.refused(
+            "no cell of this with-loop comes of one fold whose bounds are known before the launch, and that nothing "
+            "may fail in front of",
+            "leave the pragma out",
         )
-    return way.refused(
-        "no cell of this with-loop comes of one fold whose bounds are known before the launch, and that nothing may "
-        "fail in front of",
-        "leave the pragma out",
-    )
+    if laid_out:
+        raise way.refused(
+            "these cells are laid out otherwise, by another pragma or along with those of very many partitions, so "
+            "threads cannot fold one together",
+            "leave one of the two pragmas out",
+        )
 
 
 def tried(source: Source, p: g.Partition) -> Row | None:
