@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from sacpy.base.spelling import closest
 from sacpy.lang.ast import Pragma
-from sacpy.lang.core import HANDED_ON, Fold, Function, Partition, Propagate, WithLoop
+from sacpy.lang.core import HANDED_ON, Call, Fold, Function, Partition, Propagate, WithLoop
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.infer import Inference
 from sacpy.lang.infer_spaces import index_space, lets, outline
@@ -29,6 +29,7 @@ from sacpy.withloop.errors import MappingError
 from sacpy.withloop.pragmas import WORDS, GpuKernel, GpuMem, GpuParam, Order, parse
 from sacpy.withloop.pragmas import Pragma as Meaning
 from sacpy.withloop.spaces import IndexSpace
+from sacpy.withloop.ways import GpuFold
 
 LABELS = {
     "E0801": "not this", "E0802": "no such combinator", "E0803": "wrong argument", "E0804": "one entry for each axis",
@@ -36,6 +37,7 @@ LABELS = {
     "E0808": "needs a dense space", "E0809": "too few axes", "E0810": "too many axes", "E0811": "over a limit",
     "E0812": "has no effect", "E0813": "has no values", "E0814": "wrong values", "E0815": "wrong memory mode",
     "E0817": "no order to say something of", "E0818": "changes the order", "E0819": "cannot be staged",
+    "E0820": "cannot be so",
 }  # fmt: skip
 
 
@@ -200,6 +202,8 @@ def _of_loop(
             continue
         if all(isinstance(o, Fold) for o in loop.operators):
             yield from (diagnostic(_no_tiles(m), p) for p, m in own if isinstance(m, GpuMem) and m.names)
+        elif not any(isinstance(let.rhs, WithLoop | Call) for let in lets(partition.body)):
+            yield from (diagnostic(_no_fold(m), p) for p, m in (*own, *common) if isinstance(m, GpuFold))
         kernels = [(p, m.chain) for p, m in own if isinstance(m, GpuKernel)] or [
             (p, m.chain) for p, m in common if isinstance(m, GpuKernel)
         ]
@@ -326,6 +330,10 @@ def _no_tiles(m: GpuMem) -> MappingError:
         span=m.spans[0],
         word="gpumem",
     )
+
+
+def _no_fold(m: GpuFold) -> MappingError:
+    return m.refused("nothing is folded here, so threads put nothing together", "leave the pragma out")
 
 
 def _fits(chain: Chain, loop: WithLoop, partition: Partition, known: Inference, device: DeviceLimits | None) -> None:

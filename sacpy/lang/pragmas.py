@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sacpy.lang.core import WithLoop
 
 MAPPING = frozenset(
-    ("gpukernel", "gpuparam", "gpumem", "commutative", "noncommutative")
+    ("gpukernel", "gpuparam", "gpumem", "gpufold", "commutative", "noncommutative")
 )  # may be broken anywhere between tokens, over several lines
 _NO_OPERAND = frozenset(("safe", "nocuda", "commutative", "noncommutative"))
 _OPERANDS = frozenset(
@@ -36,18 +36,19 @@ _OPERANDS = frozenset(
         "wlcomp",
         "gpukernel",
         "gpumem",
+        "gpufold",
     ]
 )
 # take no arguments: a parenthesis behind them, on the next line say, is the generator's
-_PLAIN = frozenset(("Gen", "global"))
+_PLAIN = frozenset(("Gen", "global", "interleaved", "halving", "shuffle"))
 _FOREIGN = frozenset("<>=;{}:.")  # in no operand: they belong to the program behind a pragma that is not closed
 _CLOSING = {"(": ")", "[": "]"}
 
 
 def asks(text: str) -> bool:
-    """Whether a pragma, by its text, asks for a kernel: with a mapping, or with arrays to be staged in shared
-    memory."""
-    return text.startswith("gpukernel") or (text.startswith("gpumem") and "shared" in text)
+    """Whether a pragma, by its text, asks for a kernel: with a mapping, with arrays to be staged in shared memory, or
+    with a way to put together what threads fold."""
+    return text.startswith(("gpukernel", "gpufold")) or (text.startswith("gpumem") and "shared" in text)
 
 
 def read(tokens: Sequence[Token], at: int, start: int, whole: bool = False) -> tuple[Token, int]:

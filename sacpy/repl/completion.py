@@ -23,6 +23,7 @@ from sacpy.repl.cursor import pieces
 from sacpy.repl.parts import is_command
 from sacpy.withloop.combinators import COMBINATORS
 from sacpy.withloop.pragmas import WORDS as PRAGMAS
+from sacpy.withloop.ways import WAYS
 
 if TYPE_CHECKING:
     from sacpy.lang.elaborate.scope import Scope
@@ -257,6 +258,8 @@ def _pragma(word: str | None) -> Iterator[Candidate]:
         yield Candidate("Gen", "pragma", lambda: "the generator's index space")
     elif word == "gpumem":
         yield from (Candidate(w, "pragma") for w in ("shared", "global"))
+    elif word == "gpufold":
+        yield from (Candidate(w, "pragma") for w in WAYS)
 
 
 def _first_paragraph(about: object) -> str:

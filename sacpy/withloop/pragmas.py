@@ -3,10 +3,12 @@
 In: the text of a pragma (what stands behind the word `pragma`, or all of it), however it is broken over lines. Out: its
 meaning, with the offset of every part, so that an error found later still knows its place.
 
-    pragma  = "gpukernel" chain | "gpuparam" NAME "=" INT {"," INT} | "gpumem" memory | "commutative" | "noncommutative"
+    pragma  = "gpukernel" chain | "gpuparam" NAME "=" INT {"," INT} | "gpumem" memory | "gpufold" way
+            | "commutative" | "noncommutative"
     chain   = "GridBlock" "(" number "," inner ")"
     inner   = "Gen" | NAME "(" [argument ","] inner ")"
     number  = INT | NAME            argument = number | "[" [INT {"," INT}] "]"
+    way     = "interleaved" | "halving" | "shuffle" | ("runs" | "strided") "(" INT ")"
     memory  = "shared" "(" NAME {"," NAME} ")" | "global" | "[" [INT {"," INT}] "]"
 """
 
@@ -32,8 +34,9 @@ from sacpy.withloop.combinators import (
 from sacpy.withloop.errors import MappingError
 from sacpy.withloop.placement import GridBlock
 from sacpy.withloop.pragma_words import Word, words_of
+from sacpy.withloop.ways import GpuFold, gpufold
 
-WORDS = ("gpukernel", "gpuparam", "gpumem", "commutative", "noncommutative")
+WORDS = ("gpukernel", "gpuparam", "gpumem", "gpufold", "commutative", "noncommutative")
 
 
 class GpuKernel(Node):
@@ -67,7 +70,7 @@ class Order(Node):
     free: bool
 
 
-Pragma = GpuKernel | GpuParam | GpuMem | Order
+Pragma = GpuKernel | GpuParam | GpuMem | GpuFold | Order
 
 
 def parse(text: str, parameters: Mapping[str, tuple[int, ...]] | None = None) -> Pragma | None:
@@ -147,6 +150,8 @@ def _word(pragma: Pragma) -> str:
             return "gpuparam"
         case GpuMem():
             return "gpumem"
+        case GpuFold():
+            return "gpufold"
     return "commutative" if pragma.free else "noncommutative"
 
 
@@ -193,6 +198,8 @@ class _Parser:
                 meaning = self.gpuparam()
             case "gpumem":
                 meaning = self.gpumem()
+            case "gpufold":
+                meaning = gpufold(self)
             case _:
                 meaning = Order(word.text == "commutative")
         if self.here.kind != "end":

@@ -156,6 +156,8 @@ class KernelRun:
                         self.thread(s.body)
                 case k.Barrier():
                     pass
+                case k.Shuffle():
+                    self.shuffle(s)
                 case k.Allocate():
                     self.space[s.array.name] = s
                 case k.Uniform():
@@ -167,6 +169,15 @@ class KernelRun:
                 case k.BlockIf():
                     if self.get(s.condition):
                         self.block(s.then)
+
+    def shuffle(self, s: k.Shuffle) -> None:
+        threads = list(product(*map(range, self.extents)))
+        held = []
+        for self.at in threads:
+            held.append(self.array(s.source)[0])
+        for n, self.at in enumerate(threads):
+            other = n + s.distance
+            self.array(s.target)[0] = held[other if other // k.WARP == n // k.WARP else n]
 
     # ---- thread level
 

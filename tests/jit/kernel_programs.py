@@ -493,10 +493,42 @@ def interior() -> Program:
     return program(p, [41, xs.copy()], cover={"r": cells}, r=np.where(cells, -xs, xs))
 
 
+def warps() -> Program:
+    """r[b, t] = a[b, t + 5] within warps, for elements of all sizes; three warps in a block of two axes."""
+    p = P("warps", [2], [3, 32])
+    bases: dict[str, Any] = {
+        "bool": np.bool_,
+        "short": np.int16,
+        "int": np.int32,
+        "ulong": np.uint64,
+        "float": np.float32,
+        "double": np.float64,
+    }
+    arrays = [p.array(f"a_{base}", base, 2, 96) for base in bases]
+    results = [p.result(f"r_{base}", base, 2, 96) for base in bases]
+    own, other = ([p.allocate("private", base, 1) for base in bases] for _ in range(2))
+    with p.forall(3, 32) as (t, y, x):
+        n = t.op("add", t.op("mul", y, 32), x)
+        for mine, a in zip(own, arrays):
+            t.store(mine, 0, t.load(a, p.block_index[0], n))
+    p.body += [k.Shuffle(o, mine, 5) for o, mine in zip(other, own)]
+    with p.forall(3, 32) as (t, y, x):
+        n = t.op("add", t.op("mul", y, 32), x)
+        for r, o in zip(results, other):
+            t.store(r, p.block_index[0], n, t.load(o, 0))
+    values = [(RANDOM.standard_normal((2, 96)) * 1e4).astype(np.int64).astype(dtype) for dtype in bases.values()]
+    further = np.arange(96) + np.where(np.arange(96) % 32 < 27, 5, 0)
+    return program(
+        p,
+        [*values, *map(np.zeros_like, values)],
+        **{f"r_{base}": v[:, further] for base, v in zip(bases, values)},  # type: ignore[arg-type]
+    )
+
+
 PROGRAMS: dict[str, Callable[[], Program]] = {
     make.__name__: make
     for make in (elementwise, transposed, strided_grid, tree_sum, stencil, matmul, private_array, scratch_array,
-        block_parameter, unflattened, unflattened_long, scan, interior)
+        block_parameter, unflattened, unflattened_long, scan, interior, warps)
 } | {"elementwise_long": lambda: elementwise("long")}  # fmt: skip
 
 # ---------------------------------------------------------------- kernels with a fault
@@ -533,6 +565,8 @@ def _block_variants(body: tuple[Any, ...]) -> list[tuple[str, tuple[Any, ...]]]:
         match s:
             case k.Barrier():
                 found.append(("no barrier", before + after))
+            case k.Shuffle():
+                found.append(("no shuffle", before + after))
             case k.BlockFor():
                 found += [
                     (w, (*before, k.BlockFor(s.index, s.lower, s.upper, s.step, inner), *after))

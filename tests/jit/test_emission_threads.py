@@ -40,6 +40,7 @@ def on_the_host(text: str) -> str:
     text = re.sub(r"@llvm\.nvvm\.read\.ptx\.sreg\.(\w+)\.(\w)", r"@\1_\2", text)
     text = (
         text.replace("@llvm.nvvm.barrier0", "@barrier")
+        .replace("@llvm.nvvm.shfl.sync.down.i32", "@shuffle")
         .replace("external addrspace(3) global [0 x i8]", "internal addrspace(3) global [65536 x i8] undef")
         .replace("[0 x i8]", "[65536 x i8]")
     )
@@ -59,6 +60,8 @@ class Block:
         }
         functions |= {name: ctypes.CFUNCTYPE(type_, type_)(f) for name, (f, type_) in LIBDEVICE.items()}
         functions["barrier"] = ctypes.CFUNCTYPE(None)(self.wait)
+        functions["shuffle"] = ctypes.CFUNCTYPE(*[ctypes.c_int32] * 5)(self.shuffle)
+        self.words = np.zeros(self.shape.threads, np.int32)
         self.kept = functions
         addresses = {name: ctypes.cast(f, ctypes.c_void_p).value or 0 for name, f in functions.items()}
         self.library = Library(
@@ -74,6 +77,17 @@ class Block:
 
     def wait(self) -> None:
         self.barrier.wait(timeout=30)
+
+    def shuffle(self, _mask: int, word: int, distance: int, _last: int) -> int:
+        """The word of the thread so far behind in the warp, or the thread's own."""
+        at, number = self.here.registers, 0
+        for axis in reversed(AXES[: len(self.shape.block)]):
+            number = number * at[f"ntid.{axis}"] + at[f"tid.{axis}"]
+        self.words[number] = word
+        self.wait()
+        found = int(self.words[number + distance if number % 32 + distance < 32 else number])
+        self.wait()
+        return found
 
     def launch(self) -> int:
         """Runs all blocks; gives the check word."""

@@ -254,6 +254,128 @@ def test_short_folds_and_many_columns_have_a_thread_each() -> None:
     assert found.launches[0].purpose == "partition"
 
 
+OF_ROWS = """
+    int f(int[.,.] a)
+    {
+      return with {
+        ([0] <= [i] < [shape(a)[0]]) : with { ([0] <= [j] < [shape(a)[1]]) : a[i,j] * (i + 1); } : fold(+, 0) + i;
+      } : fold(max, 3);
+    }"""
+
+
+def test_folds_of_folds_of_rows_keep_their_threads() -> None:
+    found = run(OF_ROWS, MATRIX, row_length=8)
+    assert [(launch.purpose, launch.grid, launch.block) for launch in found.launches] == [
+        ("rows", (1, 1, 6), (1, 1, 32)),
+        ("total", (1, 1, 1), (1, 1, 256)),
+    ]
+    chunks = run(OF_ROWS, MATRIX, row_length=8, fold_threads=4)
+    assert [launch.purpose for launch in chunks.launches] == ["rows", "joined", "total"]
+    assert [launch.purpose for launch in run(OF_ROWS, MATRIX).launches] == ["rows", "total"]
+
+
+@pytest.mark.parametrize(
+    ("text", "shape"),
+    [
+        (OF_ROWS, (6, 63)),  # short rows
+        (OF_ROWS, (0, 70)),
+        (OF_ROWS.replace("[0] <= [i]", "[1] <= [i]"), (6, 70)),
+        (
+            OF_ROWS.replace(
+                "{\n        ([0] <= [i]", "{\n#pragma gpukernel GridBlock(1, SplitLast(4, Gen))\n([0] <= [i]"
+            ),
+            (6, 70),
+        ),
+    ],
+)
+def test_folds_of_other_folds_are_one_launch(text: str, shape: tuple[int, int]) -> None:
+    assert not any(launch.purpose == "rows" for launch in run(text, np.ones(shape, np.int32)).launches)
+
+
+WAYS = ("interleaved", "halving", "shuffle", "runs(8)", "strided(8)")
+ROWS_BY = """
+    double[.], int[.] f(int[.,.] a)
+    {
+      x, y = with {
+        #pragma gpufold WAY
+        ([0] <= [i] < [shape(a)[0]]) {
+          p, q = with { ([0] <= [j] < [shape(a)[1]]) : (tod(a[i,j]), a[i,j] - i); } : (fold(max, -9d), fold(^, 0));
+        } : (p + 1d, q);
+      } : (genarray([shape(a)[0]], 0d), genarray([shape(a)[0]], 0));
+      return (x, y);
+    }"""
+FOLD_BY = """
+    int, double f(int[.,.] a)
+    {
+      x, y = with {
+        #pragma gpufold WAY
+        ([0,0] <= [i,j] < shape(a)) : (a[i,j] * i, tod(a[i,j] - j));
+        ([1,1] <= [i,j] < shape(a)) : (7, tod(j));
+      } : (fold(+, 5), fold(min, 9d));
+      return (x, y);
+    }"""
+
+
+def barriers(launch: Launch) -> int:
+    return print_kernel(launch.kernel).count("barrier")
+
+
+@pytest.mark.parametrize(
+    ("way", "fold", "row"),
+    [
+        ("interleaved", (2, 8), (128, 7)),
+        ("halving", (2, 8), (128, 7)),
+        ("shuffle", (1, 1), (128, 1)),
+        ("runs(8)", (1, 3), (16, 2)),
+        ("strided(8)", (1, 3), (16, 2)),
+    ],
+)
+def test_threads_put_together_what_they_fold_as_a_pragma_says(
+    way: str, fold: tuple[int, int], row: tuple[int, int]
+) -> None:
+    launches = run(FOLD_BY.replace("WAY", way), MATRIX).plans[0].launches
+    first = [launch for launch in launches if launch.partition == 0]
+    assert (first[0].grid[2], barriers(first[0])) == fold
+    assert any(r == f"the pragma says so: {way}" for r in first[0].reasons)
+    (launch,) = run(ROWS_BY.replace("WAY", way), MATRIX).launches
+    assert (launch.purpose, launch.block[2], barriers(launch)) == ("rows", *row)
+
+
+@pytest.mark.parametrize("way", ["interleaved", "runs(4)", "shuffle"])
+@pytest.mark.parametrize("n", [0, 1, 31, 33, 70])
+def test_ways_that_keep_the_order_do(way: str, n: int) -> None:
+    text = f"""
+        int g(int a, int b) {{ return b % 5 == 0 ? a : b; }}
+        int, int[.] f(int[.] a)
+        {{
+          x = with {{
+            #pragma gpufold {way}
+            ([0] <= [i] < shape(a)) : a[i];
+          }} : fold(g, 7);
+          y = with {{
+            #pragma gpufold {way}
+            ([0] <= [k] < [3]) : with {{ ([0] <= [i] < shape(a)) : a[i] - k; }} : fold(g, 7);
+          }} : genarray([3], 0);
+          return (x, y);
+        }}"""
+    run(text, np.arange(n, dtype=np.int32) * 7 % 31, fold_threads=32)
+
+
+def test_folds_of_several_folds_of_rows_keep_order_and_neutral_elements() -> None:
+    text = """
+        int g(int a, int b) { return b % 5 == 0 ? a : b; }
+        int, int f(int[.,.] a)
+        {
+          x, y = with {
+            ([0] <= [i] < [shape(a)[0]]) {
+              p, q = with { ([0] <= [j] < [shape(a)[1]]) : (a[i,j], a[i,j] - i); } : (fold(g, 7), fold(min, 100));
+            } : (p, q);
+          } : (fold(g, 11), fold(+, 0));
+          return (x, y);
+        }"""
+    assert [launch.purpose for launch in run(text, MATRIX, row_length=8).launches] == ["rows", "total"]
+
+
 # ---------------------------------------------------------------- shared memory
 
 TILES = (
@@ -630,6 +752,11 @@ HARD: dict[str, tuple[str, tuple[Value, ...], dict[str, object]]] = {
         (numbers(40, 40), numbers(40, 40)),
         {"device": type(options().device)("small", 1, 64, 1, 2**16, 2**16)},
     ),
+    "rows in halves": (ROWS_BY.replace("WAY", "halving"), (MATRIX,), {"fold_threads": 32}),
+    "rows by warps": (ROWS_BY.replace("WAY", "shuffle"), (MATRIX,), {"fold_threads": 64}),
+    "a fold by neighbours": (FOLD_BY.replace("WAY", "interleaved"), (MATRIX,), {"fold_threads": 16}),
+    "a fold by warps": (FOLD_BY.replace("WAY", "shuffle"), (MATRIX,), {"fold_threads": 64}),
+    "rows of a fold": (OF_ROWS, (MATRIX,), {"row_length": 8, "fold_threads": 4}),
     "partial sums": ("int f(int[.,.] a) { return sum(a) + maxval(a); }", (MATRIX,), {"fold_threads": 4}),
 }
 

@@ -78,6 +78,11 @@ LAID_OUT: dict[str, tuple[str, tuple[Any, ...], int]] = {
         (30,),
         1,
     ),
+    "a sum in halves": (
+        "int f(int n) { return with {\n#pragma gpufold halving\n([0] <= [i] < [40]) : i + n; } : fold(+, 0); }",
+        (3,),
+        1,
+    ),
     "what an earlier partition covers too": (
         "int[.] f(int n) { return with { ([0] <= iv < [5]) : 1; #pragma gpukernel GridBlock(1, "
         "SplitLast(32, Gen))\n([0] <= iv < [n]) : 2; } : genarray([n], 0); }",
@@ -141,6 +146,55 @@ def test_a_mapping_of_what_no_kernel_does_is_refused() -> None:
         "this with-loop cannot run on a GPU: it folds arrays",
         "gpukernel",
     )
+
+
+def test_a_way_to_fold_that_cannot_be_is_refused() -> None:
+    text = """
+        use Array: all;
+        struct Map { int a; int b; };
+        struct Map after(struct Map f, struct Map g) { return Map{f.a * g.a, f.a * g.b + f.b}; }
+        int ordered(int n)
+        {
+          m = with {
+            #pragma gpufold strided(4)
+            ([0] <= [i] < [n]) : Map{i + 1, i};
+          } : fold(after, Map{1, 0});
+          return m.a + m.b;
+        }
+        int[.] ends(int[.,.] a)
+        {
+          return with {
+            #pragma gpufold shuffle
+            ([0] <= [i] < [20]) : with { ([0] <= [j] < [20]) : a[i,j]; } : foldfix(+, 0, 7);
+          } : genarray([20], 0);
+        }
+        int[.] many(int[.,.] a)
+        {
+          return with {
+            #pragma gpufold runs(4)
+            ([0] <= [i] < [2]) : sum(a[i]);
+          } : genarray([2], 0);
+        }
+        int both(int[.] a)
+        {
+          return with {
+            #pragma gpukernel GridBlock(1, SplitLast(48, ShiftLB(Gen)))
+            #pragma gpufold shuffle
+            ([0] <= iv < shape(a)) : a[iv];
+          } : fold(+, 0);
+        }"""
+    module = session(True).define(text)
+    calls: list[tuple[Any, Any, str]] = [
+        (module.ordered, 5, "strided(4)"),
+        (module.ends, np.ones((20, 20), np.int32), "shuffle"),
+        (module.many, np.ones((2, 5000), np.int32), "runs(4)"),
+        (module.both, np.ones(200, np.int32), "shuffle"),
+    ]
+    for function, arg, at in calls:
+        with pytest.raises(SacError) as caught:
+            function(arg)
+        assert [(d.code, d.span.text) for d in caught.value.diagnostics] == [("E0820", at)]
+    assert module.many(np.ones((2, 4096), np.int32)).tolist() == [4096, 4096]
 
 
 def test_staging_of_what_is_read_elsewhere_is_refused() -> None:

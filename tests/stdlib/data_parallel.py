@@ -347,6 +347,12 @@ CASES: dict[str, Case] = {
         lambda o, v: np.concatenate([np.cumsum(v[a:b], dtype=v.dtype) for a, b in pairwise(o)]),
         NUMBERS,
     ),
+    "segment_ids": Case(
+        "int[.] f(int[.] o) { return segment_ids(o); }",
+        lambda base, n: (offsets(n)[1:] if n % 2 else offsets(n),),
+        lambda at: np.searchsorted(at, np.arange(at[-1]), side="right").astype(np.int32) - 1,
+        ("int",),
+    ),
     "spmv": Case(
         "T[.] f(int[.] o, int[.] c, T[.] v) { return spmv(o, c, v, [T_(1), T_(2), T_(3), T_(0), T_(1), T_(1), "
         "T_(5)]); }",
@@ -399,5 +405,11 @@ CASES: dict[str, Case] = {
         "int[.] f(T[.] v) { return topk_indices(min(5, shape(v)[0]), v); }",
         lambda base, n: (elements(base, n),),
         lambda v: (v.size - 1 - np.argsort(v[::-1], kind="stable")[::-1])[:5],
+    ),
+    "bottomk": Case(
+        "int[.] f(T[.] v) { return bottomk_indices(min(5, shape(v)[0]), v); }",
+        lambda base, n: (elements(base, n),),
+        lambda v: np.argsort(v, kind="stable")[:5],
+        ("double",),
     ),
 }

@@ -71,9 +71,9 @@ TABLE = {
     "searchsorted_right",
     "Slice": "slice modslice",
     "Segmented": "segment_sum segment_prod segment_max segment_min segment_any segment_all segment_cumsum "
-    "segment_lengths segment_offsets spmv",
+    "segment_ids segment_lengths segment_offsets spmv",
     "Statistics": "sum prod minval maxval any all mean var std sample_var sample_std median quantile",
-    "Select": "nonzero argwhere where filter compress argmax argmin topk topk_indices",
+    "Select": "nonzero argwhere where filter compress argmax argmin bottomk bottomk_indices topk topk_indices",
     "Hiding": "hideValue hideShape hideDim",
 }
 UMBRELLAS = {

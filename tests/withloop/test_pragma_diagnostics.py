@@ -155,6 +155,24 @@ def test_what_is_said_of_the_order_of_a_fold_stands_before_all_partitions() -> N
     )
 
 
+def test_a_way_to_fold_wants_a_fold() -> None:
+    assert check(folding("#pragma gpufold shuffle")) == []
+    assert check(folding(inside="#pragma gpufold runs(8)")) == []
+    assert told(check(loop("#pragma gpufold shuffle"))) == [("E0820", "shuffle")]
+    assert told(check(folding("#pragma gpufold shuffle\n#pragma gpufold halving"))) == [("E0801", "gpufold")]
+    assert told(check(folding("#pragma gpufold halving", operator="foldfix(+, 0, 9)"))) == [("W0812", "gpufold")]
+    rows = (
+        "int[*] f(int[.,.] a)\n{\n  return with {\n#pragma gpufold shuffle\n    ([0] <= [i] < [9]) : SUM;\n"
+        "  } : genarray([9], 0);\n}\n"
+    )
+    inner = "with { ([0] <= [j] < [9]) : a[i,j]; } : fold(+, 0)"
+    assert check(rows.replace("SUM", "sum(a[i])")) == check(rows.replace("SUM", inner)) == []
+    inside = rows.replace("#pragma gpufold shuffle", "").replace(
+        "SUM", inner.replace("{", "{\n#pragma gpufold shuffle\n")
+    )
+    assert told(check(inside)) == [("W0816", "gpufold")]
+
+
 def test_nothing_is_staged_for_a_fold_of_everything() -> None:
     assert (
         told(check(folding("#pragma gpumem shared(a)")))

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from sacpy.withloop.combinators import Parameter, SplitLast
 from sacpy.withloop.errors import MappingError
 from sacpy.withloop.pragmas import GpuKernel, GpuMem, GpuParam, Order, effective, order_of, parse, parse_all
+from sacpy.withloop.ways import WAYS, GpuFold
 from tests.withloop.spaces_strategy import chains, spaces
 
 
@@ -49,6 +50,32 @@ def test_parameters_stay_open():
 def test_a_parameter_serves_only_what_stands_behind_it():
     with pytest.raises(MappingError, match="E0813"):
         parse_all(["gpukernel GridBlock(1, SplitLast(B, ShiftLB(Gen)))", "gpuparam B = 32"])
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_ways_to_fold_are_read_as_they_are_written(way):
+    text = f"gpufold {way}" + ("(8)" if way in ("runs", "strided") else "")
+    found = parse(text)
+    assert isinstance(found, GpuFold) and f"gpufold {found.words}" == text
+    assert text[slice(*found.span)] == found.words
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "at"),
+    [
+        ("gpufold halfing", "E0820.*did you mean halving", "halfing"),
+        ("gpufold", "E0820.*the pragma ends", ""),
+        ("gpufold runs", "E0801.*how many indices a thread folds", ""),
+        ("gpufold runs(x)", "E0820.*`x` stands", "x"),
+        ("gpufold strided(0)", "E0820.*1 to 65536 indices, and not 0", "0"),
+        ("gpufold strided(65537)", "E0820.*and not 65537", "65537"),
+        ("gpufold shuffle(8)", r"E0801.*`\(` stands", "("),
+    ],
+)
+def test_ways_to_fold_that_are_none(text, message, at):
+    with pytest.raises(MappingError, match=message) as caught:
+        parse(text)
+    assert text[slice(*caught.value.span)] == at
 
 
 def test_memory():

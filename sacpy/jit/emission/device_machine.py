@@ -20,7 +20,7 @@ from sacpy.jit.emission.geometry import (
 from sacpy.jit.emission.libdevice import DEVICE_ROWS
 from sacpy.jit.emission.machine import Machine, Memory
 from sacpy.jit.ir.graph import ArrayType, Const, Op, Var
-from sacpy.jit.ir.kernel import ALIGNMENT, Kernel
+from sacpy.jit.ir.kernel import ALIGNMENT, WARP, Kernel
 from sacpy.jit.llvm.legal import LLVM_TYPES, SIZES, Code, Module, memory_type, size_of
 from sacpy.jit.llvm.scalars import Style
 
@@ -155,6 +155,32 @@ class DeviceMachine(Machine):
         tail = self.code.module.attribute("convergent nounwind")
         self.code.module.declare("@llvm.nvvm.barrier0", f"declare void @llvm.nvvm.barrier0() {tail}")
         self.code.do("call void @llvm.nvvm.barrier0()")
+
+    def shuffle(self, target: Memory, source: Memory, distance: int, site: int) -> None:
+        code, element = self.code, source.element
+        value = code.load(element, self.element(source, ["0"]))
+        bits = f"i{8 * SIZES[element]}"
+        if bits != element:
+            value = code.op(f"bitcast {element} {value} to {bits}")
+        if bits == "i64":
+            low = self._handed_on(code.op(f"trunc i64 {value} to i32"), distance)
+            high = self._handed_on(code.op(f"trunc i64 {code.op(f'lshr i64 {value}, 32')} to i32"), distance)
+            high = code.op(f"shl i64 {code.op(f'zext i32 {high} to i64')}, 32")
+            value = code.op(f"or i64 {code.op(f'zext i32 {low} to i64')}, {high}")
+        elif bits == "i32":
+            value = self._handed_on(value, distance)
+        else:
+            wide = self._handed_on(code.op(f"zext {bits} {value} to i32"), distance)
+            value = code.op(f"trunc i32 {wide} to {bits}")
+        if bits != element:
+            value = code.op(f"bitcast {bits} {value} to {element}")
+        code.store(element, value, self.element(target, ["0"]))
+
+    def _handed_on(self, word: str, distance: int) -> str:
+        """A word of 32 bits from another thread of the warp."""
+        name, tail = "@llvm.nvvm.shfl.sync.down.i32", self.code.module.attribute("convergent nounwind")
+        self.code.module.declare(name, f"declare i32 {name}(i32, i32, i32, i32) {tail}")
+        return self.code.op(f"call i32 {name}(i32 -1, i32 {word}, i32 {distance}, i32 {WARP - 1})")
 
     # ---- memory
 

@@ -17,7 +17,7 @@ from sacpy.jit.emission.geometry import allocations
 from sacpy.jit.emission.lowering import Lowering, Site
 from sacpy.jit.emission.machine import Machine, Memory
 from sacpy.jit.ir.graph import ArrayType, Var
-from sacpy.jit.ir.kernel import Kernel
+from sacpy.jit.ir.kernel import WARP, Kernel
 from sacpy.jit.llvm.legal import LLVM_TYPES, Code, Module, memory_type
 from sacpy.jit.llvm.scalars import ROWS, Style
 
@@ -134,6 +134,26 @@ class HostMachine(Machine):
 
     def barrier(self) -> None:
         """Nothing: each phase ends before the next begins."""
+
+    def shuffle(self, target: Memory, source: Memory, distance: int, site: int) -> None:
+        code = self.code
+
+        def hand_on() -> None:
+            own = self.number
+            lane = code.op(f"and i64 {own}, {WARP - 1}")
+            there = code.op(f"icmp ult i64 {lane}, {WARP - distance}")
+            self.become(code.op(f"select i1 {there}, i64 {code.sum(own, str(distance))}, i64 {own}"))
+            value = self.load(source, ["0"], site)
+            self.become(own)
+            self.store(target, ["0"], value, site)
+
+        self.threads(hand_on)
+
+    def become(self, number: str) -> None:
+        """From here on it is the thread of this number that does the work."""
+        self.number = number
+        self.begin_thread()
+        self.virtual_thread()
 
     # ---- memory
 

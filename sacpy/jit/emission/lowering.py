@@ -26,6 +26,7 @@ from sacpy.jit.ir.kernel import (
     Kernel,
     Let,
     SeqFor,
+    Shuffle,
     Store,
     ThreadStmt,
     Uniform,
@@ -104,6 +105,9 @@ class Lowering:
                 self._for_all(s)
             case Barrier():
                 self.machine.barrier()
+            case Shuffle():
+                target, source = self.arrays[s.target.name], self.arrays[s.source.name]
+                self.machine.shuffle(target, source, s.distance, self._site(s))
             case Allocate():
                 assert isinstance(s.array.type, g.ArrayType)
                 extents = tuple(self._index(s.array.type.extents))
@@ -285,7 +289,7 @@ class Lowering:
             case While():
                 self._while(s)
 
-    def _site(self, s: ThreadStmt, what: str = "") -> int:
+    def _site(self, s: ThreadStmt | Shuffle, what: str = "") -> int:
         self.sites.append(Site(statement_text(s), self.phases, what))
         return len(self.sites)
 

@@ -104,6 +104,11 @@ class Machine(ABC):
     def barrier(self) -> None:
         """All threads of the block come here before one goes on."""
 
+    @abstractmethod
+    def shuffle(self, target: Memory, source: Memory, distance: int, site: int) -> None:
+        """The one element of each thread's `target` becomes that of `source` of the thread so far behind it in its
+        warp, or its own."""
+
     # ---- memory
 
     @abstractmethod

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 
+from sacpy.jit.analysis.filled import set_whole
 from sacpy.jit.analysis.straight import is_row_of, makes_array
 from sacpy.jit.host import layout
 from sacpy.jit.host.loops import before
@@ -40,6 +41,7 @@ class Lowering(Writer):
             from sacpy.jit.host.places import placed
 
             into, openings = placed(self, block, mine, into)
+            self.unit.unfilled |= set_whole(block)
         last: dict[str, int] = {}
         for number, s in enumerate(block.statements):
             last.update(dict.fromkeys(uses.of(s), number))

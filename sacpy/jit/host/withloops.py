@@ -53,25 +53,24 @@ class WithLoops:
 
     def start_arrays(self, targets: Sequence[g.Var]) -> dict[int, Array]:
         """The memory of genarrays and modarrays, filled where no partition will write."""
-        arrays: dict[int, Array] = {}
-        at = 0
+        low, arrays, at = self.low, dict[int, Array](), 0
         for k, o in enumerate(self.w.operators):
             if isinstance(o, g.Genarray):
-                arrays[k] = self.genarray(o, self.into.get(targets[at].name))
+                arrays[k] = self.genarray(o, self.into.get(targets[at].name), targets[at].name in low.unit.unfilled)
             elif isinstance(o, g.Modarray):
                 arrays[k] = self.modarray(o, self.into.get(targets[at].name))
             at += operator_count(o)
         self.separate(arrays)
         return arrays
 
-    def genarray(self, o: g.Genarray, place: Array | None) -> Array:
+    def genarray(self, o: g.Genarray, place: Array | None, set_later: bool) -> Array:
         assert self.w.frame is not None
         low = self.low
         if place is None:
             extents = low.wides((*self.w.frame, *o.cell))
             type_ = g.ArrayType(o.base, (*self.w.frame, *o.cell))
             place = self.reused(type_, extents) or self.grown() or low.allocate(o.base, extents)
-        if not self.w.complete:
+        if not self.w.complete and not set_later:
             Filling(low, self.w, place).default(o.default)
         return place
 

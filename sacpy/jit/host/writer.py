@@ -63,6 +63,7 @@ class UnitContext(Record):
     uses: Uses = field(default_factory=Uses)
     watch: Watch | None = None  # what counts what with-loops take
     schedules: Written | None = None  # how loops run that were written, if somebody wants to know
+    unfilled: set[str] = field(default_factory=set)  # arrays that loops set from end to end (`analysis/filled`)
 
     @property
     def style(self) -> Style:

@@ -2,9 +2,10 @@
 threads.
 
 Three levels of statements, as types of their own, so that what is illegal cannot be written. At block level (the same
-for all threads of a block) are `ForAll`, `Barrier`, `Allocate`, and loops and conditions on values that all threads
-share; inside a `ForAll` is code of one thread, where there is neither barrier nor allocation. After Svensson's Grid >
-Block > Thread programs (see docs/how-it-works.md): a barrier under divergent control flow cannot be expressed.
+for all threads of a block) are `ForAll`, `Barrier`, `Shuffle`, `Allocate`, and loops and conditions on values that
+all threads share; inside a `ForAll` is code of one thread, where there is neither barrier nor allocation. After
+Svensson's Grid > Block > Thread programs (see docs/how-it-works.md): a barrier under divergent control flow cannot be
+expressed.
 
 A thread sees: the kernel's parameters, the indices of its block, block-level scalars, the indices of the `ForAll` it
 runs in, and arrays. Scalars set inside one `ForAll` are gone after it; what one phase leaves to the next is in an
@@ -130,6 +131,8 @@ ThreadStmt = Let | Store | Atomic | Check | If | SeqFor | While
 
 # ---------------------------------------------------------------- block level
 
+WARP = 32  # threads that go in step
+
 
 class ForAll(Node):
     """All threads of the block run `body`, for all `index` below `extents`, the last axis (x) running fastest over
@@ -142,6 +145,18 @@ class ForAll(Node):
 
 class Barrier(Node):
     """What was written before is seen by all threads of the block after."""
+
+
+class Shuffle(Node):
+    """The threads of each warp hand on what they have: the element of `target` becomes that of `source` of the thread
+    whose number is higher by `distance`, or the thread's own if there is none in the warp. Both are private arrays of
+    one element, of a thread each; what of all threads must have come so far needs no barrier, neither before nor
+    behind. A block has whole warps. Steps of 1, 2, 4, ..., each of which combines the two, make a reduction of a warp,
+    with whatever function, that keeps the order of its operands."""
+
+    target: Var
+    source: Var
+    distance: int
 
 
 class Allocate(Node):
@@ -176,7 +191,7 @@ class BlockIf(Node):
     then: tuple[BlockStmt, ...]
 
 
-BlockStmt = ForAll | Barrier | Allocate | Uniform | BlockFor | BlockIf
+BlockStmt = ForAll | Barrier | Shuffle | Allocate | Uniform | BlockFor | BlockIf
 
 # ---------------------------------------------------------------- kernels
 

@@ -24,6 +24,7 @@ from sacpy.jit.ir.kernel import (
     Kernel,
     Let,
     SeqFor,
+    Shuffle,
     Store,
     ThreadStmt,
     Uniform,
@@ -43,9 +44,9 @@ def print_kernel(k: Kernel) -> str:
     return "\n".join([*head, *_indent(_block(k.body))]) + "\n"
 
 
-def statement_text(s: ThreadStmt) -> str:
-    """The first line of a thread's statement."""
-    return _thread_statement(s)[0]
+def statement_text(s: ThreadStmt | Shuffle) -> str:
+    """The first line of a thread's statement, or of one of its warp."""
+    return (_block_statement(s) if isinstance(s, Shuffle) else _thread_statement(s))[0]
 
 
 def _names(many: Iterable[Var]) -> str:
@@ -70,6 +71,8 @@ def _block_statement(s: BlockStmt) -> list[str]:
             return [f"forall [{_names(s.index)}] < {_vector(s.extents)}", *_indent(_thread(s.body))]
         case Barrier():
             return ["barrier"]
+        case Shuffle():
+            return [f"{s.target.name} := {s.source.name} of the thread {s.distance} further in the warp"]
         case Allocate():
             return [f"{s.space} {type_text(s.array.type)} {s.array.name}"]
         case Uniform():

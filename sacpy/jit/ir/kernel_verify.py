@@ -6,6 +6,7 @@ arrays are written and that what is the same for a block is made from such.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 from sacpy.jit.ir import graph as g
@@ -13,6 +14,7 @@ from sacpy.jit.ir.graph_printer import type_text
 from sacpy.jit.ir.kernel import (
     ATOMIC_BASES,
     ATOMIC_CODES,
+    WARP,
     Allocate,
     Atomic,
     Barrier,
@@ -27,6 +29,7 @@ from sacpy.jit.ir.kernel import (
     Kernel,
     Let,
     SeqFor,
+    Shuffle,
     Store,
     ThreadStmt,
     Uniform,
@@ -54,13 +57,14 @@ def _need(holds: bool, message: str) -> None:
 
 class _Scope(Record):
     """What is in scope; `uniform`: the names that are the same in all threads of a block; `written`: the arrays that
-    may be written; `own`: those that each thread has for itself."""
+    may be written; `own`: those that each thread has for itself, `private`: of these, those not in global memory."""
 
     k: Kernel
     types: dict[str, g.Type] = field(default_factory=dict)
     uniform: set[str] = field(default_factory=set)
     written: set[str] = field(default_factory=set)
     own: set[str] = field(default_factory=set)
+    private: set[str] = field(default_factory=set)
     taken: set[str] = field(default_factory=set)
 
     def kernel(self) -> None:
@@ -139,6 +143,8 @@ class _Scope(Record):
         match s:
             case Barrier():
                 pass
+            case Shuffle():
+                self.shuffle(s)
             case ForAll():
                 _need(len(s.index) == len(s.extents) <= 3, "a forall has an extent for each index, and at most three")
                 self.same(s.extents)
@@ -160,6 +166,8 @@ class _Scope(Record):
                 self.written.add(s.array.name)
                 if s.space != "shared":
                     self.own.add(s.array.name)
+                if s.space == "private":
+                    self.private.add(s.array.name)
             case Uniform():
                 self.same(_operands(s.rhs))
                 self.let(s.target, s.rhs, uniform=True)
@@ -173,6 +181,17 @@ class _Scope(Record):
                 self.same((s.condition,))
                 self.scalar(s.condition, "bool", "a condition")
                 self.block(s.then)
+
+    def shuffle(self, s: Shuffle) -> None:
+        for array in (s.target, s.source):
+            self.element(array, (g.integer(0),))
+            _need(g.extents_of(array) == (g.integer(1),), f"{array.name} has not one element")
+            _need(array.name in self.private, f"{array.name} is no private array")
+        _need(s.target.name != s.source.name, f"{s.target.name} is handed on to itself")
+        _need(s.target.base == s.source.base, f"{s.target.name} and {s.source.name} differ in type")
+        _need(0 < s.distance < WARP, f"no thread of a warp is {s.distance} further")
+        known = [int(e.value) for e in self.k.block if isinstance(e, g.Const)]
+        _need(len(known) == len(self.k.block) and math.prod(known) % WARP == 0, "a block has no whole warps")
 
     # ---- thread level
 

@@ -18,6 +18,7 @@ from sacpy.jit.kernels.numbers import (
     array_sizes,
     chain_of,
     flat_words,
+    fold_of,
     maybe_dense,
     maybe_zero_based,
     memory_of,
@@ -149,7 +150,7 @@ class Cells:
             or len(pieces) < 2
             or sum(p.space.size for p in pieces) < box.size
             or (self.options.strategy == "auto" and any(self.rows))
-            or any(chain_of(p) is not None or _stages(p) for p in self.pragmas)
+            or any(chain_of(p) or fold_of(p) or _stages(p) for p in self.pragmas)
         ):
             return False
         if self.options.strategy == "auto" and any(axis is not None for axis in self.across):
@@ -173,6 +174,7 @@ class Cells:
             memory = memory_of(pragmas)
             if memory is not None and memory.mode == "shared":
                 raise staging.cannot_stage(memory, f"the partitions make more than {MOST_PIECES} pieces")
+            rows.check(fold_of(pragmas), self.rows[number], self.source.with_loop.partitions[number], True)
             chain = self._asked(number, parameters)
             if chain is not None:
                 rest.discard(number)
@@ -257,19 +259,18 @@ class Cells:
         if (
             chain is None
             and body is not None
+            and fold_of(self.pragmas[number]) is None
             and self.options.strategy == "auto"
             and (wanted is None or wanted.mode == "shared")
         ):
             squares = self._squares(number, body, piece.space, numbers, wanted)
         full = squares is not None and piece.space.size >= device.processors * product_tiles.SIDE**2
-        if (
-            chain is None
-            and row is not None
-            and self.options.strategy == "auto"
-            and not full
-            and not _stages(self.pragmas[number])
-        ):
-            shared = rows.launches(self.source, number, row, piece.space, whole, numbers, self.options, self.kernels)
+        way, auto = fold_of(self.pragmas[number]), self.options.strategy == "auto"
+        otherwise = chain is not None or _stages(self.pragmas[number])
+        rows.check(way, row, self.source.with_loop.partitions[number], otherwise)
+        if row is not None and (way or (auto and not full and not otherwise)):
+            data = (piece.space, whole, numbers, self.options, self.kernels, way)
+            shared = rows.launches(self.source, number, row, *data)
             if shared is not None:
                 return shared
         if chain is None and squares is not None:

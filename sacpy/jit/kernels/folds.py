@@ -19,8 +19,19 @@ from sacpy.jit.ir import kernel as k
 from sacpy.jit.kernels import wide
 from sacpy.jit.kernels.builder import IrArithmetic
 from sacpy.jit.kernels.launches import Buffer, KernelOptions, Launch
-from sacpy.jit.kernels.numbers import Numbers, array_sizes, chain_of, in_line, pragmas_of, scratch_of, space_of
+from sacpy.jit.kernels.nested import Nested, nested
+from sacpy.jit.kernels.numbers import (
+    Numbers,
+    array_sizes,
+    chain_of,
+    fold_of,
+    in_line,
+    pragmas_of,
+    scratch_of,
+    space_of,
+)
 from sacpy.jit.kernels.reduction import Reduction, Shared
+from sacpy.jit.kernels.shares import blocks_of
 from sacpy.jit.kernels.source import Built, Frame, Source, parameter_block
 from sacpy.jit.kernels.thread import Thread
 from sacpy.withloop import chains
@@ -31,8 +42,6 @@ from sacpy.withloop.order import in_order
 from sacpy.withloop.spaces import IndexSpace
 from sacpy.withloop.strategies import STRATEGIES, Refusal
 
-_EACH = 8  # indices of a thread before a block more is launched
-_MOST_EACH = 32  # the same, where all multiprocessors have blocks
 _OTHER_ORDER = (
     "this mapping changes the order of the indices, and the function of the fold is not known to be commutative"
 )
@@ -40,7 +49,6 @@ _SAY_SO = (
     "leave Permute out; or, if the function gives the same in any order of its operands, say so with "
     "`#pragma commutative` before the first partition"
 )
-_WAVES = 2  # how often the device is filled with blocks at most
 
 
 class Folds:
@@ -52,11 +60,12 @@ class Folds:
         w = source.with_loop
         self.folds = tuple(o for o in w.operators if isinstance(o, g.Fold))
         self.pragmas = pragmas_of(w)
+        self.nested = [nested(source, n, own, options) for n, own in enumerate(self.pragmas)]
         self.kernels: dict[Hashable, Built] = {}
         self.scratch: set[str] = set()
-        for p in w.partitions:  # translated once, so that what cannot run is known before it is to run
+        for n, p in enumerate(w.partitions):  # translated once, so that what cannot run is known before it is to run
             thread = source.thread("trial", 32)
-            reduction = self._reduction(thread)
+            reduction = self._reduction(thread, n)
             thread.bind(p.index, list(p.index))
             reduction.take(reduction.initial, None, lambda thread=thread, p=p: thread.block(p.body))  # type: ignore[misc]
             self.scratch |= thread.b.scratch_extents()
@@ -68,17 +77,16 @@ class Folds:
             trial.threads(options),
         )
 
-    def _reduction(self, thread: Thread) -> Reduction:
+    def _reduction(self, thread: Thread, number: int | None = None) -> Reduction:
+        """What a thread has, and how it is put together, for a partition if it has a pragma about that."""
         w = self.source.with_loop
-        return Reduction(
-            thread, self.folds, thread.checked(*(p.body for p in w.partitions), *(f.combine for f in self.folds))
-        )
+        checks = thread.checked(*(p.body for p in w.partitions), *(f.combine for f in self.folds))
+        return Reduction(thread, self.folds, checks, None if number is None else fold_of(self.pragmas[number]))
 
     def inputs(self) -> set[str]:
         """The ints that plans depend on, extents of arrays left out."""
-        atoms = [
-            a for p in self.source.with_loop.partitions for a in (*p.lower, *p.upper, *(p.step or ()), *(p.width or ()))
-        ]
+        partitions = (*self.source.with_loop.partitions, *(n.row.inner for n in self.nested if n is not None))
+        atoms = [a for p in partitions for a in (*p.lower, *p.upper, *(p.step or ()), *(p.width or ()))]
         return {a.name for a in atoms if isinstance(a, g.Var)} | self.scratch
 
     # ---- plans
@@ -102,14 +110,22 @@ class Folds:
     ) -> tuple[list[Buffer], list[Launch]]:
         space = space_of(p, numbers).normalised()
         asked, reasons = self._asked(number, space, parameters)
+        temporaries: list[Buffer] = []
+        launches: list[Launch] = []
         if asked is None:
-            blocks, launch = self._own(number, p, space, reasons, numbers)
+            within = self.nested[number]
+            values = within and within.launches(number, space, numbers, self.options, self.kernels)
+            if values:
+                temporaries, launches = values
+            blocks, launch = self._own(number, p, within if values else None, space, reasons, numbers)
         else:
             blocks, launch = self._mapped(number, p, asked, reasons, numbers)
-        if blocks == 1:
-            return [], [launch]
-        names = self._partials(self._reduction(self.source.thread("trial", 32)), number)
-        return [Buffer(name, base, (blocks,)) for name, base in names], [launch, self._last(number, blocks)]
+        launches = [*launches, launch]
+        if blocks > 1:
+            names = self._partials(self._reduction(self.source.thread("trial", 32)), number)
+            temporaries = [*temporaries, *(Buffer(name, base, (blocks,)) for name, base in names)]
+            launches.append(self._last(number, blocks))
+        return temporaries, launches
 
     def _asked(
         self, number: int, space: IndexSpace, parameters: Mapping[str, int]
@@ -123,7 +139,7 @@ class Folds:
             mapping = chain.bind(**{name: value for name, value in parameters.items() if name in names}).map(
                 space, device
             )
-            problem = self._problem(mapping)
+            problem = self._problem(number, mapping)
             if problem is not None:
                 raise problem
             return mapping if mapping.threads else None, ("the pragma says so",)
@@ -134,13 +150,18 @@ class Folds:
         if isinstance(choice, Refusal):
             return None, (f"{choice.reason}, so auto chose", own)
         mapping = choice.chain.map(space, device)
-        problem = self._problem(mapping)
+        problem = self._problem(number, mapping)
         if problem is not None:
             return None, (f"{self.options.strategy} does not fit: {problem.message}, so auto chose", own)
         return mapping if mapping.threads else None, choice.reasons
 
-    def _problem(self, mapping: chains.Mapping) -> MappingError | None:
+    def _problem(self, number: int, mapping: chains.Mapping) -> MappingError | None:
         """What keeps a fold from being laid out so."""
+        way = fold_of(self.pragmas[number])
+        if way is not None and way.each:
+            return way.refused("with a mapping, each thread has one index", "leave one of the two pragmas out")
+        if way is not None and way.way == "shuffle" and math.prod(mapping.placement.block) % k.WARP:
+            return way.refused("the blocks of this mapping have no whole warps", "take a block of 32 threads or more")
         if self.ordered and not in_order(mapping):
             place = next((step for step in mapping.chain.steps if isinstance(step, Permute)), mapping.chain.grid_block)
             return MappingError("E0818", _OTHER_ORDER, _SAY_SO, span=place.span)
@@ -185,30 +206,36 @@ class Folds:
         )
 
     def _own(
-        self, number: int, p: g.Partition, space: IndexSpace, reasons: tuple[str, ...], numbers: Numbers
+        self,
+        number: int,
+        p: g.Partition,
+        within: Nested | None,
+        space: IndexSpace,
+        reasons: tuple[str, ...],
+        numbers: Numbers,
     ) -> tuple[int, Launch]:
         """The launch in which each thread has several indices, a block for so many that the device is filled, and how
-        many blocks it has."""
-        device, threads = self.options.device, self.threads
+        many blocks it has. `within`: the values are computed before."""
+        p = within.partition if within else p
+        threads, way = self.threads, fold_of(self.pragmas[number])
         mapping = in_line(space)
         total = math.prod(mapping.placement.grid)
-        some, fewer = (-(-total // (threads * each)) for each in (_EACH, _MOST_EACH))
-        wanted = min(some, max(fewer, _WAVES * device.processors))
-        group = self._group(p, mapping)
-        most = device.processors * (device.threads_per_processor // threads) * _WAVES
-        blocks = max(1, min(wanted, most))
+        runs = self._reduction(self.source.thread("trial", 32), number).runs
+        group = 1 if way is not None and (way.each or way.pairs) else self._group(p, mapping)
+        blocks = blocks_of(total, threads, self.options.device, way)
         each = -(-total // (blocks * threads))
         bits = mapping.bits([*array_sizes(self.source, numbers), total + blocks * threads * 2 + each])
         last = blocks == 1
-        key = (number, mapping.key, bits, last, group)
+        key = (number, mapping.key, bits, last, group, within is None)
         built = self.kernels.get(key)
         if built is None:
-            built = self.kernels[key] = self._kernel(number, p, mapping, bits, last, group)
+            built = self.kernels[key] = self._kernel(number, p, within, mapping, bits, last, group)
         m = magic(blocks * threads, bits)
-        words = [*mapping.words(bits), total, *((each,) if self.ordered else (blocks * threads, m.multiplier, m.shift))]
+        words = [*mapping.words(bits), total, *((each,) if runs else (blocks * threads, m.multiplier, m.shift))]
         reasons = (
             *reasons,
-            f"{total} indices by {blocks} x {threads} threads, {'a run' if self.ordered else 'up to'} of {each} each",
+            *((f"the pragma says so: {way.words}",) if way is not None else ()),
+            f"{total} indices by {blocks} x {threads} threads, {'a run' if runs else 'up to'} of {each} each",
         )
         arguments = built.arguments((blocks,), words)
         return blocks, Launch(
@@ -231,15 +258,26 @@ class Folds:
 
     # ---- kernels
 
-    def _kernel(self, number: int, p: g.Partition, mapping: chains.Mapping, bits: int, last: bool, group: int) -> Built:
+    def _kernel(
+        self,
+        number: int,
+        p: g.Partition,
+        within: Nested | None,
+        mapping: chains.Mapping,
+        bits: int,
+        last: bool,
+        group: int,
+    ) -> Built:
         """What threads and blocks do with the indices. `last`: there is one block, which gives the results; `group`: so
         many neighbouring indices a thread takes at a time, if their order does not count (a power of two)."""
         thread = self.source.thread(f"fold{number}", bits)
         b, threads = thread.b, self.threads
-        reduction = self._reduction(thread)
+        if within:
+            within.declare(b)
+        reduction = self._reduction(thread, number)
         words = parameter_block(b, mapping)
         total = b.slot("total")
-        run = b.slot("each") if self.ordered else None
+        run = b.slot("each") if reduction.runs else None
         stride = [b.slot(name) for name in ("stride", "stride_multiplier", "stride_shift")] if run is None else []
         blocks = b.number("blocks")
         block, t = b.names.var("block", b.word), b.names.var("thread", b.word)
@@ -294,7 +332,7 @@ class Folds:
         """What threads and blocks do with an index each, those of a block counted as those of the grid are, x last."""
         thread = self.source.thread(f"fold{number}", bits)
         b, extents = thread.b, mapping.placement.block
-        reduction = self._reduction(thread)
+        reduction = self._reduction(thread, number)
         frame = Frame(b, mapping, extents)
         total, blocks = b.slot("total"), b.number("blocks")
         shared = reduction.allocate(math.prod(extents))
@@ -372,7 +410,7 @@ class Folds:
     def _last_kernel(self, number: int) -> Built:
         thread = self.source.thread(f"total{number}", 32)
         b, threads = thread.b, self.threads
-        reduction = self._reduction(thread)
+        reduction = self._reduction(thread, number)
         count, run = b.number("count"), b.slot("each")
         parts = []
         for name, base in self._partials(reduction, number):

@@ -20,6 +20,7 @@ from sacpy.withloop.division import magic
 from sacpy.withloop.placement import GridBlock
 from sacpy.withloop.pragmas import GpuKernel, GpuMem, Pragma, effective
 from sacpy.withloop.spaces import IndexSpace
+from sacpy.withloop.ways import GpuFold
 
 Numbers = Mapping[str, int]
 
@@ -83,6 +84,11 @@ def in_line(space: IndexSpace) -> Mapping_:
             *[FoldLast2()] * (space.rank - 1),
         ]
     return Chain(tuple(steps), GridBlock(0)).map(space)
+
+
+def fold_of(pragmas: Sequence[Pragma]) -> GpuFold | None:
+    """How they say that threads put together what they fold."""
+    return next((p for p in pragmas if isinstance(p, GpuFold)), None)
 
 
 def maybe_zero_based(p: Partition) -> bool:

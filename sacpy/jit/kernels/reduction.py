@@ -25,7 +25,13 @@ from sacpy.jit.kernels.values import Value, zero
 from sacpy.lang.constants import largest, smallest
 from sacpy.lang.types import REAL, SIGNED
 from sacpy.nodes import Node
+from sacpy.withloop.ways import GpuFold
 
+_OTHER_ORDER = "this way changes the order of operands, and the function of the fold is not known to be commutative"
+_SAY_SO = (
+    "take interleaved, runs or shuffle; or, if the function gives the same in any order of its operands, say so with "
+    "`#pragma commutative` before the first partition"
+)
 Code = Callable[[], list[g.Atom]]
 RADIX = 8  # how many values a thread combines at a time
 NAN, NEGATIVE_ZERO, ZERO = 1, 2, 4  # what was come across, as bits
@@ -33,16 +39,20 @@ NAN, NEGATIVE_ZERO, ZERO = 1, 2, 4  # what was come across, as bits
 
 class Shared(Node):
     """What the threads of a block have accumulated, an element for each: one array per accumulator, and the flags where
-    there are any."""
+    there are any. Where warps shuffle, `arrays` have an element for each warp; `own` is what each thread has, `other`
+    what one further in its warp had."""
 
     arrays: tuple[g.Var, ...]
+    own: tuple[g.Var, ...] = ()
+    other: tuple[g.Var, ...] = ()
 
 
 class Reduction:
-    """The folds of a with-loop in one kernel. Carried are the accumulators, then the flag where there is one, then what
+    """The folds of a with-loop in one kernel. `way`: how threads put together what they have, where a pragma says so
+    (`MappingError` where it cannot be). Carried are the accumulators, then the flag where there is one, then what
     extremes of reals have come across where there are such, then whether all checks held where there are checks."""
 
-    def __init__(self, thread: Thread, folds: Sequence[g.Fold], checks: bool) -> None:
+    def __init__(self, thread: Thread, folds: Sequence[g.Fold], checks: bool, way: GpuFold | None = None) -> None:
         self.t = thread
         self.b = thread.b
         self.folds = tuple(folds)
@@ -62,6 +72,21 @@ class Reduction:
         )
         self.checks = checks
         self.ordered = keeps_order(self.folds)
+        self.way = way
+        self.neighbours = self.ordered or (way is not None and way.way == "interleaved")
+        self.radix = 2 if way is not None and way.pairs else RADIX
+        if way is not None and way.turns and self.ordered:
+            raise way.refused(_OTHER_ORDER, _SAY_SO)
+
+    @property
+    def runs(self) -> bool:
+        """Whether a thread has indices beside one another, not evenly apart."""
+        return self.ordered or (self.way is not None and self.way.way in ("runs", "interleaved"))
+
+    @property
+    def shuffles(self) -> bool:
+        """Whether warps put together what their threads have, from register to register."""
+        return self.way is not None and self.way.way == "shuffle"
 
     @property
     def initial(self) -> list[g.Atom]:
@@ -195,12 +220,32 @@ class Reduction:
 
     def allocate(self, threads: int) -> Shared:
         """Room for what each thread of a block has."""
+        if self.way is not None and self.shuffles:
+            if threads % k.WARP:
+                raise self.way.refused(
+                    f"a block of {threads} threads has no whole warps of {k.WARP}", "take another way, or other blocks"
+                )
+            own, other = (tuple(self.b.array(base, (g.integer(1),)) for base in self.kept) for _ in ("own", "other"))
+            warps = threads // k.WARP
+            return Shared(tuple(self.b.shared("part", base, (warps,)) for base in self.kept), own, other)
         return Shared(tuple(self.b.shared("part", base, (threads,)) for base in self.kept))
 
     def leave(self, shared: Shared, at: g.Atom, carried: Sequence[g.Atom]) -> None:
         """Puts what a thread has at a place."""
+        if shared.own:
+            self.keep(shared.own, carried)
+            return
         for array, v in zip(shared.arrays, carried):
             self.b.store(array, (at,), v)
+
+    def keep(self, own: Sequence[g.Var], values: Sequence[g.Atom]) -> None:
+        """Puts values into arrays of one element."""
+        for array, v in zip(own, values):
+            self.b.store(array, (g.integer(0),), v)
+
+    def kept_in(self, own: Sequence[g.Var]) -> list[g.Atom]:
+        """What such arrays have."""
+        return [self.b.load(a, g.integer(0)) for a in own]
 
     def joined(self, left: Sequence[g.Atom], right: Sequence[g.Atom]) -> list[g.Atom]:
         """Two neighbours' accumulators in one, with the flag."""
@@ -226,12 +271,57 @@ class Reduction:
         they lie evenly apart, so that neighbouring threads read neighbouring places. `lanes`: so many folds side by
         side (a power of two), whose places alternate; then the first `lanes` places have the results. A result lies
         where the thread of its number has written it: that one may read it without a barrier."""
+        if shared.own:
+            return self._by_warps(shared, threads)
         steps: list[k.BlockStmt] = []
         left, apart = threads, 1
         while left > 1:
-            live = -(-left // RADIX)
+            live = -(-left // self.radix)
             steps += [k.Barrier(), self._level(shared, left, live, apart, lanes)]
-            left, apart = live, apart * RADIX
+            left, apart = live, apart * self.radix
+        return steps
+
+    def _by_warps(self, shared: Shared, threads: int) -> list[k.BlockStmt]:
+        """The same from register to register: each warp by itself, then the first one what all of them have. What a
+        thread makes of others beyond its own group is never read by one that counts."""
+        b, warps = self.b, threads // k.WARP
+        steps = self._warp(shared, threads, k.WARP)
+        if warps > 1:
+            t = b.names.var("thread", g.INT)
+            b.open()
+
+            def leave() -> None:
+                at = b.op("shr", t, g.integer(k.WARP.bit_length() - 1))
+                for array, v in zip(shared.arrays, self.kept_in(shared.own)):
+                    b.store(array, (at,), v)
+
+            b.when(b.op("eq", b.op("bitand", t, g.integer(k.WARP - 1)), g.integer(0)), leave)
+            steps += [k.ForAll((t,), (g.integer(threads),), b.close()), k.Barrier()]
+            t = b.names.var("thread", g.INT)
+            b.open()
+            found = self.choose(
+                b.op("lt", t, g.integer(warps)),
+                lambda: [b.load(a, t) for a in shared.arrays],
+                lambda: self.initial[: len(self.kept)],
+            )
+            self.keep(shared.own, found)
+            steps += [k.ForAll((t,), (g.integer(threads),), b.close()), *self._warp(shared, threads, warps)]
+        t = b.names.var("thread", g.INT)
+        b.open()
+        self.keep(shared.arrays, self.kept_in(shared.own))
+        return [*steps, k.ForAll((t,), (g.integer(1),), b.close())]
+
+    def _warp(self, shared: Shared, threads: int, reach: int) -> list[k.BlockStmt]:
+        """Of each warp, the first of `reach` threads gets what they have."""
+        b, distance = self.b, 1
+        steps: list[k.BlockStmt] = []
+        while distance < reach:
+            steps += [k.Shuffle(other, own, distance) for own, other in zip(shared.own, shared.other)]
+            t = b.names.var("thread", g.INT)
+            b.open()
+            self.keep(shared.own, self.joined(self.kept_in(shared.own), self.kept_in(shared.other)))
+            steps.append(k.ForAll((t,), (g.integer(threads),), b.close()))
+            distance *= 2
         return steps
 
     def _level(self, shared: Shared, left: int, live: int, apart: int, lanes: int) -> k.ForAll:
@@ -239,15 +329,15 @@ class Reduction:
         one another, else side by side."""
         b = self.b
         t = b.names.var("thread", g.INT)
-        many = min(RADIX, left) if self.ordered else -(-left // live)
-        whole = left % many == 0 if self.ordered else left % live == 0
+        many = min(self.radix, left) if self.neighbours else -(-left // live)
+        whole = left % many == 0 if self.neighbours else left % live == 0
         b.open()
         lane = b.op("bitand", t, g.integer(lanes - 1)) if lanes > 1 else g.integer(0)
         group = b.op("shr", t, g.integer(lanes.bit_length() - 1)) if lanes > 1 else t
         first, step = group, live
-        if self.ordered:
+        if self.neighbours:
             first, step = b.op("mul", group, g.integer(many), exact=True), 1
-        distance = apart if self.ordered else 1
+        distance = apart if self.neighbours else 1
 
         def place(number: g.Atom) -> g.Atom:
             at = b.op("mul", number, g.integer(distance * lanes), exact=True) if distance * lanes > 1 else number

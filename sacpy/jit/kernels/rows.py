@@ -19,11 +19,13 @@ from sacpy.jit.kernels.contraction import folded_cell
 from sacpy.jit.kernels.launches import Buffer, KernelOptions, Launch, Refused
 from sacpy.jit.kernels.numbers import Numbers, array_sizes, in_line, scratch_of, space_of
 from sacpy.jit.kernels.reduction import Reduction, keeps_order
+from sacpy.jit.kernels.shares import threads_of
 from sacpy.jit.kernels.source import Built, Source, parameter_block
 from sacpy.jit.kernels.values import Value
 from sacpy.nodes import Node, replace
 from sacpy.withloop import chains
 from sacpy.withloop.spaces import IndexSpace
+from sacpy.withloop.ways import GpuFold
 
 _FULL = 1024  # threads of a multiprocessor that keep it busy
 _LONG = 1024  # indices that a fold has at least to be shared although its threads then read far apart
@@ -52,9 +54,12 @@ class Row(Cell):
         """Whether operands keep their order."""
         return keeps_order(self.folds)
 
-    def share(self, cells: int, length: int, options: KernelOptions) -> Share | None:
+    def share(self, cells: int, length: int, options: KernelOptions, way: GpuFold | None = None) -> Share | None:
         """How to share folds of some length; None where a thread for each cell does better. Where order counts, each
-        thread has a run of its own, so that threads read far apart along a row, as they would with a row each."""
+        thread has a run of its own, so that threads read far apart along a row, as they would with a row each. `way`:
+        what a pragma asks for; then a block has a cell."""
+        if way is not None:
+            return Share(1, threads_of(length, options.fold_threads, options.device, way), 1)
         full = options.device.processors * _FULL
         few = cells < full
         pays = few if self.across else (few or not self.ordered) if self.along else few and length >= _LONG
@@ -111,7 +116,9 @@ class Rows:
         inner: chains.Mapping,
         share: Share,
         bits: int,
+        way: GpuFold | None = None,
     ) -> None:
+        self.way = way
         self.source, self.number, self.row, self.outer, self.inner, self.share, self.bits = (
             source,
             number,
@@ -126,11 +133,14 @@ class Rows:
         self.thread = self.source.thread(f"{purpose}{self.number}", self.bits)
         b = self.b = self.thread.b
         self.reduction = Reduction(
-            self.thread, self.row.folds, self.thread.checked(self.row.inner.body, *(f.combine for f in self.row.folds))
+            self.thread,
+            self.row.folds,
+            self.thread.checked(self.row.inner.body, *(f.combine for f in self.row.folds)),
+            self.way,
         )
         self.cell_words, self.words = parameter_block(b, self.outer), parameter_block(b, self.inner)
         self.total, self.run = b.slot("total"), b.slot("run")
-        self.each = b.slot("each") if self.reduction.ordered else None
+        self.each = b.slot("each") if self.reduction.runs else None
         self.blocks, self.chunks, self.cells = b.number("blocks"), b.number("chunks"), b.number("cells")
 
     def partials(self, chunks: int, cells: int) -> list[Buffer]:
@@ -277,13 +287,15 @@ def launches(
     numbers: Numbers,
     options: KernelOptions,
     kernels: dict[Hashable, Built],
+    way: GpuFold | None = None,
 ) -> tuple[list[Buffer], list[Launch]] | None:
     """Temporaries and launches for the cells of one piece; None where a thread for each cell does better. `whole`: it
-    is all of the partition; `kernels`: those made before."""
+    is all of the partition; `kernels`: those made before; `way`: what a pragma asks for."""
     inner_space = space_of(row.inner, numbers).normalised()
     cells, length = space.size, inner_space.size
-    threads = Reduction(source.thread("trial", 32), row.folds, False).threads(options)
-    share = row.share(cells, length, replace(options, fold_threads=threads)) if cells else None
+    reduction = Reduction(source.thread("trial", 32), row.folds, False, way)
+    threads = reduction.threads(options)
+    share = row.share(cells, length, replace(options, fold_threads=threads), way) if cells else None
     if share is None or cells > options.device.grid[2] or (threads < options.fold_threads and share.lanes > threads):
         return None
     if not whole:
@@ -297,11 +309,11 @@ def launches(
         length + (share.threads + 1) * (each + 1) + run,
     ]
     bits = max(outer.bits(sizes), inner.bits())
-    words = [*outer.words(bits), *inner.words(bits), length, run, *((each,) if row.ordered else ())]
-    made = Rows(source, number, row, outer, inner, share, bits)
+    words = [*outer.words(bits), *inner.words(bits), length, run, *((each,) if reduction.runs else ())]
+    made = Rows(source, number, row, outer, inner, share, bits, way)
 
     def launch(make: Callable[[], Built], purpose: str, blocks: int, threads: int, why: str) -> Launch:
-        key = ("row", purpose, number, outer.key, inner.key, share.lanes, share.threads, share.chunks == 1, bits)
+        key = ("row", purpose, number, outer.key, inner.key, share.lanes, share.threads, share.chunks == 1, bits, way)
         built = kernels.get(key)
         if built is None:
             built = kernels[key] = make()
@@ -322,6 +334,7 @@ def launches(
     why = (
         f"{share.threads} threads for each of {cells} cells, {share.lanes} cells in a block, {share.chunks} blocks "
         f"for each, as a cell folds {length} indices"
+        + (f"; the pragma says so: {way.words}" if way is not None else "")
     )
     first = launch(made.fold, "rows", blocks, share.threads * share.lanes, why)
     if share.chunks == 1:
@@ -336,6 +349,25 @@ def launches(
             f"a thread for each cell puts {share.chunks} chunks together",
         ),
     ]
+
+
+def check(way: GpuFold | None, row: Row | None, p: g.Partition, laid_out: bool) -> None:
+    """Raises `MappingError` where threads cannot fold the cells of a partition together as a pragma says. A cell whose
+    fold was so short that nothing is left of it is one thread's. `laid_out`: other pragmas say how."""
+    if way is None or not any(isinstance(s, g.Let) and isinstance(s.rhs, g.WithLoop) for s in g.statements(p.body)):
+        return
+    if row is None:
+        raise way.refused(
+            "no cell of this with-loop comes of one fold whose bounds are known before the launch, and that nothing "
+            "may fail in front of",
+            "leave the pragma out",
+        )
+    if laid_out:
+        raise way.refused(
+            "these cells are laid out otherwise, by another pragma or along with those of very many partitions, so "
+            "threads cannot fold one together",
+            "leave one of the two pragmas out",
+        )
 
 
 def tried(source: Source, p: g.Partition) -> Row | None:

@@ -53,6 +53,47 @@ case(
     (n(3),),
 )
 case("all and any", "bool, bool f(int[n] v) { return (all(v > -51), any(v == 49)); }", n(700))
+for way in ("interleaved", "halving", "shuffle", "runs(8)", "strided(8)"):
+    case(
+        f"gpufold {way}",
+        f"""
+int f(int[n] v)
+{{
+  return with {{
+    #pragma gpufold {way}
+    ([0] <= [i] < [n]) : v[i];
+  }} : fold(^, 0);
+}}
+double[m] rows(double[m,n] a)
+{{
+  return with {{
+    #pragma gpufold {way}
+    ([0] <= [i] < [m]) : with {{ ([0] <= [j] < [n]) : a[i,j]; }} : fold(max, -1e300);
+  }} : genarray([m], 0.0);
+}}""",
+        (n(2500),),
+        (n(0),),
+        (n(33),),
+    )
+    MADE.all[-1].calls += [("rows", (d(5, 200),)), ("rows", (d(3, 1),)), ("rows", (d(2, 1025),))]
+case(
+    "gpufold shuffle of what does not commute",
+    """
+struct Map { int a; int b; };
+struct Map after(struct Map f, struct Map g) { return Map{f.a * g.a % 1009, (f.a * g.b + f.b) % 1009}; }
+int f(int[n] v)
+{
+  m = with {
+    #pragma gpufold shuffle
+    ([0] <= [i] < [n]) : Map{v[i] % 7 + 2, i};
+  } : fold(after, Map{1, 0});
+  return m.a + m.b;
+}""",
+    (n(3000) ** 2,),
+    (n(1),),
+    (n(0),),
+    (n(65),),
+)
 case(
     "user's fold",
     (
