@@ -614,3 +614,34 @@ def test_a_loop_over_one_index_repeats_nothing_and_may_replace_what_is_not_read(
     assert "genarray" not in after(run, ROWS.format(row=0, upper=2))
     assert "genarray" in after(run, ROWS.format(row=1, upper=2))  # which could not be replaced in place any more
     assert "genarray" in after(run, ROWS.format(row=0, upper="n"))
+
+
+@pytest.mark.parametrize(("dear", "rounds", "folds"), [("exp", True, False), ("neg", True, True), ("exp", False, True)])
+def test_what_is_dear_is_not_computed_one_by_one_in_rounds_that_are_no_vectors(
+    dear: str, rounds: bool, folds: bool
+) -> None:
+    inner = """
+                int c.2 = loop int c.1 := c
+                    while
+                        bool less = lt c.1, k
+                        test less
+                    round
+                        int more = add c.1, 1
+                        next more
+    """
+    text = f"""
+        function f(int n, double[n] a, int k)
+            double[n] t = with [n] disjoint complete
+                genarray double default 0.0
+                part [0] <= [i] < [n]
+                    double x = load a[i]
+                    double y = {dear} x
+                    yield y
+            double s.2, int d = for j from 0 to n step 1 with double s := 0.0, int c := 0
+                double v = load t[j]
+                double s.1 = add s, v
+                {inner if rounds else "int c.2 = add c, 1"}
+                next s.1, c.2
+            return s.2, d
+    """
+    assert ("load t[j]" not in after(run, text)) == folds

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from math import prod
 
 from sacpy.jit.analysis.ints import Ints
+from sacpy.jit.analysis.straight import is_straight
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import free
 from sacpy.nodes import Node, Record, field
@@ -25,6 +26,7 @@ class Uses(Record):
     """Of one array. `depth`: how many loops are around its definition; `rank`: how many components of an index choose
     the cell; `nested`: it is made in the body of a with-loop; `sites`: by their blocks, each with how many cells it
     loads, as a share of those that there are, where it is loaded `once`: a partition with a step leaves some out;
+    `serial`: in one of them right in rounds with loops or calls inside, which are run one by one and not as vectors;
     `once`: every cell at most once in each of them; `each`: every element; `numbered`: elements of cells are named by
     numbers alone; `made`, `last`: where the array is made and last loaded."""
 
@@ -33,6 +35,7 @@ class Uses(Record):
     made: int
     nested: bool = False
     sites: dict[Site, float] = field(default_factory=dict)
+    serial: bool = False
     once: bool = True
     each: bool = True
     numbered: bool = True
@@ -60,6 +63,7 @@ class Sites(Record):
     _place: int = 0
     _loops: list[Names] = field(default_factory=list)
     _shares: list[float] = field(default_factory=list)  # of their indices, those that they run over
+    _serial: list[bool] = field(default_factory=list)  # whether their rounds are certainly run one by one
     _depends: dict[str, Names] = field(default_factory=dict)
     _bodies: int = 0  # of with-loops around the place
 
@@ -128,7 +132,7 @@ class Sites(Record):
             case g.Loop():
                 self._within(_NONE | {"while"}, rhs.condition, rhs.body)
             case g.For():
-                self._counted((rhs.index,), rhs.body)
+                self._counted((rhs.index,), rhs.body, serial=not is_straight(rhs.body))
             case g.WithLoop():
                 self._bodies += 1
                 for b in g.blocks(rhs):
@@ -142,18 +146,22 @@ class Sites(Record):
                 for b in g.blocks(rhs):
                     self.block(b)
 
-    def _counted(self, index: tuple[g.Var, ...], body: g.Block, share: float = 1.0) -> None:
+    def _counted(
+        self, index: tuple[g.Var, ...], body: g.Block, share: float = 1.0, serial: bool = False
+    ) -> None:
         for i in index:
             self._depends[i.name] = frozenset({i.name})
-        self._within(frozenset(i.name for i in index), body, share=share)
+        self._within(frozenset(i.name for i in index), body, share=share, serial=serial)
 
-    def _within(self, loop: Names, *inner: g.Block, share: float = 1.0) -> None:
+    def _within(self, loop: Names, *inner: g.Block, share: float = 1.0, serial: bool = False) -> None:
         self._loops.append(loop)
         self._shares.append(share)
+        self._serial.append(serial)
         for b in inner:
             self.block(b)
         self._loops.pop()
         self._shares.pop()
+        self._serial.pop()
 
     def _load(self, load: g.Load, b: g.Block) -> None:
         found = self.uses.get(load.array.name)
@@ -163,6 +171,7 @@ class Sites(Record):
         found.numbered = found.numbered and all(isinstance(a, g.Const) for a in load.index[found.rank or 0 :])
         found.sites[id(b), load.index[: found.rank]] = prod(self._shares[found.depth :])
         around = _NONE.union(*self._loops[found.depth :])
+        found.serial = found.serial or any(self._serial[found.depth :][-1:])
         found.once = found.once and self._alone(load.index[: found.rank], around) == around
         found.each = found.each and self._alone(load.index, around) == around
 

@@ -17,7 +17,8 @@ are loaded at the same index.
 An array is folded only if nothing but loads uses it, if no work is multiplied by it (`analysis/sites`), or next to
 none, or no more than the loads that are saved, or if it is a mask, a condition on indices that `split` and
 `parity_partitions` can make bounds and steps of, and if its with-loop is not to have a kernel of its own (`mappings`).
-Work that several results of a with-loop need counts for all of them.
+Work that several results of a with-loop need counts for all of them. What can be done as vectors by itself, and is
+dear, is not done one by one in the rounds of a loop that cannot.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from collections.abc import Collection, Mapping
 
 from sacpy.jit.analysis.costs import cost, size
 from sacpy.jit.analysis.sites import Site, Uses, sites
+from sacpy.jit.analysis.straight import is_straight
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import copied
 from sacpy.jit.passes.dead_code import dead_code, endless, width
@@ -47,6 +49,7 @@ from sacpy.lang.source import NOWHERE, Span
 
 MASK = 16.0  # that of a condition on indices, which may become the bounds and steps of loops
 SITES = 4  # where such a condition, or something cheap, is computed again
+VECTORS = 10.0  # work per element from which vectors of it pay for an array; a division is worth neither
 CODE = 400  # statements that folding one array may add
 PARTITIONS = 6  # of an array that is folded
 
@@ -118,6 +121,8 @@ class _Folder:
             and len(use.sites) <= SITES
             and all(of_indices(n[producer.position]) for n in needed)
         )
+        if use.serial and shared + own > VECTORS and all(is_straight(p.body) for p in w.partitions):
+            return False
         if code > CODE or not (
             mask or _pays(use, shared, own) or (use.once and not own and self.is_paid_back(use, w.partitions))
         ):
