@@ -263,56 +263,15 @@ def _tool(parsed: argparse.Namespace) -> int:
 
 
 def _explain(parsed: argparse.Namespace) -> int:
-    from sacpy.jit.reports.statistics import explain
+    from sacpy.commands.placing import explain
 
-    engine = _ran(parsed).engine
-    sys.stdout.write(explain(None if engine is None else engine.started, parsed.function))
-    return 0
+    return explain(parsed, _started)
 
 
 def _picture(parsed: argparse.Namespace) -> int:
-    from sacpy.embedding.mapped import Picture, known, launched
+    from sacpy.commands.placing import picture
 
-    if parsed.run:
-        workspace = _ran(parsed)
-        drawn = launched(workspace.engine.started if workspace.engine is not None else None, parsed.function)
-    else:
-        workspace = workspace_of(parsed)
-        program, found = workspace.check(parsed.file)
-        if any(d.severity == "error" for d in found):
-            show(found)
-            return 1
-        drawn = known(program, parsed.function, workspace.strategy, workspace.device)
-    ready()
-    picture = Picture(tuple(drawn), parsed.step)
-    if parsed.out is not None:
-        picture.save(parsed.out)
-    else:
-        from shutil import get_terminal_size
-
-        sys.stdout.write(picture.text(get_terminal_size((120, 40)).columns))
-    return 0
-
-
-def _ran(parsed: argparse.Namespace) -> Workspace:
-    """The workspace of a program behind its run on a device, whatever the work; what it prints goes nowhere. Without a
-    target that is a device: on the emulator. Raises `SacError`."""
-    from sacpy.interp.world import World
-    from sacpy.nodes import replace
-
-    workspace = workspace_of(parsed)
-    workspace = replace(workspace, target=parsed.target if parsed.target != "auto" else "emulator", eager=True)
-    program, found = workspace.load(parsed.file)
-    show_warnings(found)
-    world = World.system(
-        tuple(a.encode(errors="surrogateescape") for a in (str(parsed.file), *getattr(parsed, "rest", ()))), silent=True
-    )
-    try:
-        _started()
-        workspace.run(program, world, found)
-    finally:
-        world.finish()
-    return workspace
+    return picture(parsed, _started, ready)
 
 
 def _fmt(parsed: argparse.Namespace) -> int:

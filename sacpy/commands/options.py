@@ -262,6 +262,8 @@ def _picture(add: _Options) -> None:
     add("--step", type=_positive(int), default=None, metavar="K", help=what)
     what = "run the program first, on the emulator unless --target cuda, and draw what was launched"
     add("--run", action="store_true", help=what)
+    what = "draw where the arrays of compiled functions lie instead: in whose memory, from when to when"
+    add("--arrays", action="store_true", help=what)
     what = "write a picture: FILE.svg or FILE.png; otherwise small spaces are drawn in characters"
     add("-o", dest="out", type=Path, default=None, metavar="FILE", help=what)
     add("file", type=Path)

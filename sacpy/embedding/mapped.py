@@ -7,11 +7,10 @@ behind a run on a device it is what was launched, pieces of partitions included.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sacpy.embedding.drawing import Drawing
 from sacpy.lang.check_mappings import placed
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.elaborate.program import ElaboratedProgram
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 
 MOST = 24  # mappings in one picture
 EMULATED = "sm_90"  # the device that things are laid out for unless told
-COLUMNS = 120
 
 
 class Drawn(Node):
@@ -155,7 +153,7 @@ def _launched(engine: Engine | None, which: str) -> Iterator[Drawn]:
 # ---------------------------------------------------------------- pictures
 
 
-class Picture(Node):
+class Picture(Drawing):
     """The mappings of with-loops, drawn. `step`: of each only the combinator with this number, counted from the
     innermost, 1. As text (`str`) in characters; notebooks show the SVG."""
 
@@ -169,9 +167,6 @@ class Picture(Node):
             most = max((len(d.mapping.stages) for d in self.drawn if d.mapping is not None), default=0)
             help = f"the steps are 1 to {most}; leave it out to see all of them" if most else "leave it out"
             raise SacError(Diagnostic("E0783", f"no mapping here has a step {self.step}", NOWHERE, help=help))
-
-    def __str__(self) -> str:
-        return self.text(COLUMNS)
 
     def text(self, columns: int) -> str:
         """In characters; of spaces too large for that, their numbers."""
@@ -198,55 +193,10 @@ class Picture(Node):
         return "\n".join(texts) or "no with-loop\n"
 
     @property
-    def svg(self) -> str:
-        """As an SVG file, below one another."""
-        from sacpy.withloop.scenes import to_svg
-
-        return to_svg(self._scene())
-
-    def _repr_html_(self) -> str:
-        """For notebooks: on the page's background, in the colour of its text."""
-        from sacpy.withloop.scenes import to_svg
-
-        return to_svg(self._scene(), inline=True)
-
-    @property
-    def png(self) -> bytes:
-        """As a PNG file, below one another."""
-        from sacpy.interp.png import encode
-        from sacpy.withloop.rasters import pixels
-
-        return encode(pixels(self._scene()))
-
-    def _repr_svg_(self) -> str:
-        return self.svg
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes a file: SVG or PNG, as its name ends. Raises `SacError` (E0743, E0783)."""
-        path = Path(path)
-        kind = path.suffix.lower()
-        if kind not in (".svg", ".png"):
-            raise SacError(
-                Diagnostic(
-                    "E0783",
-                    f"{path} does not say what kind of picture it is to be",
-                    NOWHERE,
-                    help="give it a name that ends in .svg or .png",
-                )
-            )
-        data = self.svg.encode() if kind == ".svg" else self.png
-        try:
-            path.write_bytes(data)
-        except OSError as error:
-            raise SacError(
-                Diagnostic("E0743", f"cannot write {path}: {error.strerror}", NOWHERE, help="choose another file")
-            ) from None
-
-    @property
     def _chosen(self) -> list[Drawn]:
         return [d for d in self.drawn if self.step is None or d.mapping is None or self.step <= len(d.mapping.stages)]
 
-    def _scene(self) -> Scene:
+    def scene(self) -> Scene:
         from sacpy.withloop.drawings import scene
         from sacpy.withloop.scenes import Scene, Text, stacked
 

@@ -1,6 +1,6 @@
-"""Where the arrays of a unit lie, as text: `--emit memory`.
+"""Where the arrays of a unit lie, as text: `--emit memory`; and as rows, for pictures.
 
-In: an optimised unit. Out: its functions with a line for each array that they make, and for each that is made elsewhere
+In: an optimised unit. Out: its functions with a row for each array that they make, and for each that is made elsewhere
 and copied, the reason. It is told by whoever decides when code is written: circuits by `analysis/circuits`, places on
 the stack by `places`, the memory of arrays that die by `analysis/depends` and `growing`.
 
@@ -14,7 +14,7 @@ Whether an array that dies is held by others too is seen when the code runs: the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from sacpy.jit.analysis.circuits import NOTHING, Outside, Plan, circuits
 from sacpy.jit.analysis.depends import ALWAYS, may_share
@@ -26,38 +26,100 @@ from sacpy.jit.host.places import MOST, on_stack
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import inner_binders
 from sacpy.jit.options import Options
-from sacpy.nodes import replace
+from sacpy.nodes import Node, Record, field, replace
 
 INDENT = "    "
 COLUMN = 34
 
 
+class Lies(Node):
+    """Where an array lies, in words. `within`: the array in whose memory that is, "" where it has its own."""
+
+    words: str
+    within: str = ""
+
+
+class Made(Node):
+    """An array that a statement of that kind makes, so deep in the function. `name` may be that of a carried variable,
+    which has no row of its own."""
+
+    name: str
+    kind: str
+    lies: Lies
+    depth: int
+
+    @property
+    def text(self) -> str:
+        return f"{INDENT * self.depth}{f'{self.name} = {self.kind}':<{COLUMN}}  {self.lies.words}"
+
+
+class Kept(Node):
+    """An array that is made elsewhere, and copied into another one."""
+
+    part: str
+    whole: str
+    reason: str
+    depth: int
+
+    @property
+    def text(self) -> str:
+        return f"{INDENT * self.depth}{f'{self.part} is not made in {self.whole}':<{COLUMN}}  {self.reason}"
+
+
+class Layout(Record):
+    """The arrays of a function. `rows` in the order of its text; `until`: by arrays, the number of the row in which
+    they are used last; `within`: of those that are in another one's memory, in which."""
+
+    head: str
+    params: tuple[str, ...]
+    rows: list[Made | Kept] = field(default_factory=list)
+    until: dict[str, int] = field(default_factory=dict)
+    within: dict[str, str] = field(default_factory=dict)
+
+    def memory(self, name: str) -> str:
+        """The array whose own memory this one lies in."""
+        seen: set[str] = set()
+        while name in self.within and name not in seen:
+            seen.add(name)
+            name = self.within[name]
+        return name
+
+
 def memory_text(unit: g.Unit, options: Options) -> str:
     """The arrays of a unit."""
+    lines = [line for found in layouts(unit, options) for line in (found.head, *(row.text for row in found.rows))]
+    return "\n".join(lines) + "\n"
+
+
+def layouts(unit: g.Unit, options: Options) -> list[Layout]:
+    """The arrays of each function of a unit."""
     from sacpy.jit.analysis.indices import Facts
     from sacpy.jit.host.lowering import recursive
     from sacpy.jit.host.takeover import takes
     from sacpy.jit.ir.graph_printer import print_function
 
-    lines = []
+    found = []
     for f in unit.functions:
-        facts = Facts.of(f)
         taken = takes(unit, bool(recursive(unit))) if f is unit.root else None
-        lines.append(print_function(replace(f, body=g.Block(()))).splitlines()[0])
-        lines += _Teller(f, facts.ints, Outside() if taken is None else Outside.of(f, taken), options).block(
-            f.body, {p.name for p in f.params}, {}, 1
-        )
-    return "\n".join(lines) + "\n"
+        arrays = tuple(p.name for p in f.params if isinstance(p.type, g.ArrayType))
+        layout = Layout(print_function(replace(f, body=g.Block(()))).splitlines()[0], arrays)
+        outside = Outside() if taken is None else Outside.of(f, taken)
+        _Teller(f, Facts.of(f).ints, outside, options, layout).block(f.body, {p.name for p in f.params}, {}, 1)
+        found.append(layout)
+    return found
 
 
 class _Teller:
-    def __init__(self, function: g.Function, ints: Ints, outside: Outside, options: Options) -> None:
-        self.function, self.ints, self.outside, self.options = function, ints, outside, options
+    """Adds the rows of a function to a layout."""
+
+    def __init__(self, function: g.Function, ints: Ints, outside: Outside, options: Options, layout: Layout) -> None:
+        self.function, self.ints, self.outside, self.options, self.layout = function, ints, outside, options, layout
+        self.there = set(layout.params)  # the arrays that there are
         self.left = MOST  # bytes that may lie on the stack
         self.types = {v.name: v.type for v in (*function.params, *_set_in(function.body))}
 
-    def block(self, b: g.Block, owned: set[str], into: Mapping[str, str], depth: int) -> Iterator[str]:
-        """The lines of a block. `owned`: arrays from outside that it takes over; `into`: where results are made that
+    def block(self, b: g.Block, owned: set[str], into: Mapping[str, Lies], depth: int) -> None:
+        """The rows of a block. `owned`: arrays from outside that it takes over; `into`: where results are made that
         have a place."""
         plan = circuits(b, owned, arrays_of, self.ints, self.outside) if self.options.short_circuit else NOTHING
         makers = Makers(b, owned, arrays_of)
@@ -67,22 +129,31 @@ class _Teller:
                 places.update(dict.fromkeys(makers.chain(name).names, place))
         for o in plan.openings.values():
             for c in o.circuits:
-                places.update(dict.fromkeys(c.names, f"in {c.whole.name} at {_at(c.at)}"))
+                places.update(dict.fromkeys(c.names, Lies(f"in {c.whole.name} at {_at(c.at)}", c.whole.name)))
         stacked = on_stack(makers, b, places, self.left)
         self.left -= sum(size for _, size in stacked)
-        places.update({name: "on the stack" for names, _ in stacked for name in names})
+        for names, _ in stacked:
+            places.update({name: Lies("on the stack", names[-1] if name != names[-1] else "") for name in names})
         mine, last = set(owned), self.last(b)
+        outer = set(self.there)
         for number, s in enumerate(b.statements):
             dying = {name for name in arrays_of(s) if name in mine and last[name] == number}
             if isinstance(s, g.Let):
-                yield from self.statement(b, number, dying, places, plan, depth)
+                self.statement(b, number, dying, places, plan, depth)
                 mine |= {t.name for t in s.targets if isinstance(t.type, g.ArrayType)}
             mine -= dying
+            self.used(arrays_of(s))
+        self.used(a.name for a in b.results if isinstance(a, g.Var))
+        self.there = outer
         spread = circuits(b, owned, arrays_of, self.ints, self.outside, scattered=True) if plan.refusals else NOTHING
         why = {(r.part.name, r.whole.name): r.reason for r in spread.refusals}  # of those that a pass has left
         for r in plan.refusals:
-            text = f"{r.part.name} is not made in {r.whole.name}"
-            yield f"{INDENT * depth}{text:<{COLUMN}}  {why.get((r.part.name, r.whole.name), r.reason)}"
+            names = r.part.name, r.whole.name
+            self.layout.rows.append(Kept(*names, why.get(names, r.reason), depth))
+
+    def used(self, names: Iterable[str]) -> None:
+        """Notes that arrays are used where the rows end now."""
+        self.layout.until.update(dict.fromkeys(self.there.intersection(names), max(len(self.layout.rows) - 1, 0)))
 
     @staticmethod
     def last(b: g.Block) -> dict[str, int]:
@@ -93,17 +164,23 @@ class _Teller:
         return found
 
     def statement(
-        self, b: g.Block, number: int, dying: set[str], places: Mapping[str, str], plan: Plan, depth: int
-    ) -> Iterator[str]:
+        self, b: g.Block, number: int, dying: set[str], places: Mapping[str, Lies], plan: Plan, depth: int
+    ) -> None:
         s = b.statements[number]
         assert isinstance(s, g.Let)
         for k, t in enumerate(s.targets):
             if isinstance(t.type, g.ArrayType):
-                what = f"{t.name} = {_word(s)}"
-                yield f"{INDENT * depth}{what:<{COLUMN}}  {self.place(b, number, k, dying, places, plan)}"
+                lies = self.place(b, number, k, dying, places, plan)
+                self.layout.rows.append(Made(t.name, _word(s), lies, depth))
+                if lies.within:
+                    self.layout.within[t.name] = lies.within
+                self.there.add(t.name)
+                self.used([t.name])
         match s.rhs:
             case g.For(params=params, body=body) | g.Loop(params=params, body=body):
-                yield from self.block(body, {p.name for p in params}, {}, depth + 1)
+                self.layout.within.update({p.name: t.name for p, t in zip(params, s.targets)})
+                self.there.update(p.name for p in params)
+                self.block(body, {p.name for p in params}, {}, depth + 1)
             case g.If(then=then, otherwise=otherwise):
                 for branch in (then, otherwise):
                     into = {
@@ -111,19 +188,19 @@ class _Teller:
                         for t, r in zip(s.targets, branch.results)
                         if t.name in places and isinstance(r, g.Var)
                     }
-                    yield from self.block(branch, dying, into, depth + 1)
+                    self.block(branch, dying, into, depth + 1)
             case g.WithLoop(operators=operators, partitions=partitions):
                 for p in partitions:
                     cells = {
-                        r.name: f"in its cell of {t.name}"
+                        r.name: Lies(f"in its cell of {t.name}", t.name)
                         for o, t, r in zip(operators, s.targets, p.body.results)
                         if isinstance(o, g.Genarray | g.Modarray)
                         and isinstance(r, g.Var)
                         and isinstance(r.type, g.ArrayType)
                     }
-                    yield from self.block(p.body, set(), cells, depth + 1)
+                    self.block(p.body, set(), cells, depth + 1)
 
-    def place(self, b: g.Block, number: int, k: int, dying: set[str], places: Mapping[str, str], plan: Plan) -> str:
+    def place(self, b: g.Block, number: int, k: int, dying: set[str], places: Mapping[str, Lies], plan: Plan) -> Lies:
         """Where an array lies that a statement sets."""
         s = b.statements[number]
         assert isinstance(s, g.Let)
@@ -134,12 +211,13 @@ class _Teller:
         match r:
             case g.View() | g.Reshape():
                 lent = any(name in o.lent for o in plan.openings.values())
-                return f"part of {r.array.name}" + (", without a reference of its own" if lent else "")
+                reference = ", without a reference of its own" if lent else ""
+                return Lies(f"part of {r.array.name}{reference}", r.array.name)
             case g.Var():
-                return f"{r.name} itself"
+                return Lies(f"{r.name} itself", r.name)
             case g.Update(array=array):
-                here = "; its new part is there" if opening is not None else ""
-                return self.changed(array, dying) + here
+                found = self.changed(array, dying)
+                return found if opening is None else replace(found, words=f"{found.words}; its new part is there")
             case g.For(initial=initial) | g.Loop(initial=initial):
                 start = initial[k]
                 assert isinstance(start, g.Var)
@@ -147,36 +225,38 @@ class _Teller:
             case g.WithLoop():
                 return self.result(r, s.targets, k, dying, None if opening is None else b.statements[opening.begins])
             case g.Call():
-                return f"made by {r.function}"
+                return Lies(f"made by {r.function}")
             case g.If():
-                return "what its branches give"
-        return "new"
+                return Lies("what its branches give")
+        return Lies("new")
 
-    def changed(self, array: g.Var, dying: set[str]) -> str:
+    def changed(self, array: g.Var, dying: set[str]) -> Lies:
         """Where an array lies that another one becomes."""
         if array.name in self.outside.borrowed:
-            return f"a copy of {array.name}, which the caller keeps"
-        return f"in the memory of {array.name}" if array.name in dying else f"a copy of {array.name}"
+            return Lies(f"a copy of {array.name}, which the caller keeps")
+        if array.name in dying:
+            return Lies(f"in the memory of {array.name}", array.name)
+        return Lies(f"a copy of {array.name}")
 
-    def result(self, w: g.WithLoop, targets: tuple[g.Var, ...], k: int, dying: set[str], begins: g.Stmt | None) -> str:
+    def result(self, w: g.WithLoop, targets: tuple[g.Var, ...], k: int, dying: set[str], begins: g.Stmt | None) -> Lies:
         """Where the result of a with-loop lies. `begins`: the statement that makes the first of what is made in it."""
         o = w.operators[k] if len(w.operators) == len(targets) else None
         match o:
             case g.Modarray(array=array):
                 parts = "" if begins is None else "; its new parts are there"
                 if array.name in dying - self.outside.borrowed and may_share(w, array, self.ints) is not None:
-                    return f"in the memory of {array.name}{parts}"
-                return f"a copy of {array.name}"
+                    return Lies(f"in the memory of {array.name}{parts}", array.name)
+                return Lies(f"a copy of {array.name}")
             case g.Genarray():
                 if isinstance(begins, g.Let):
-                    return f"new, there before {begins.targets[0].name} is"
+                    return Lies(f"new, there before {begins.targets[0].name} is")
                 type_ = targets[k].type
                 for name in sorted(dying - self.outside.borrowed) if w.complete else ():
                     if self.types[name] == type_ and may_share(w, g.Var(name, type_), self.ints) == ALWAYS:
-                        return f"in the memory of {name}"
+                        return Lies(f"in the memory of {name}", name)
                 kept = kept_rows(w, dying - self.outside.borrowed, self.ints)
-                return f"grown from {kept[0].load.array.name}" if kept else "new"
-        return "what the fold ends with"
+                return Lies(f"grown from {kept[0].load.array.name}", kept[0].load.array.name) if kept else Lies("new")
+        return Lies("what the fold ends with")
 
 
 def _set_in(b: g.Block) -> Iterator[g.Var]:

@@ -8,6 +8,8 @@ have the extents that they declare, and where the rank is open too it is taken a
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from sacpy.interp.engine import is_region, owner
 from sacpy.interp.runtime.calls import shown
@@ -24,6 +26,9 @@ from sacpy.lang.patterns import declared_shapes
 from sacpy.lang.source import NOWHERE
 from sacpy.lang.walk import statements
 
+if TYPE_CHECKING:
+    from sacpy.jit.host.memory_plan import Layout
+
 
 def emission(
     program: ElaboratedProgram, stage: str, which: str, options: Options, seen: Sequence[tuple[str, Kind]] = ()
@@ -34,12 +39,34 @@ def emission(
     if stage not in STAGES:
         raise ValueError(f"there is no stage {stage!r}; there is {', '.join(STAGES)}")
     regions = Regions(program)
-    texts = [
-        _text(regions, key, kind, options, stage)
-        for key in _chosen(program, regions, which)
-        for kind in _kinds(regions.signature(key), key, seen)
+    return "\n".join(
+        _text(regions, key, kind, options, stage) for key, kind in _versions(program, regions, which, seen)
+    )
+
+
+def memory(program: ElaboratedProgram, which: str, options: Options) -> list[tuple[str, list[Layout]]]:
+    """Where the arrays of the functions lie that `which` says, with the titles of these; of those that stay interpreted
+    nothing. Raises `SacError` if there is no such function."""
+    from sacpy.jit.host.memory_plan import layouts
+    from sacpy.jit.run.compiler import compiled_unit
+
+    regions, found = Regions(program), []
+    for key, kind in _versions(program, regions, which, ()):
+        with suppress(Unsupported):
+            name, place = title(regions.function(key))
+            told = f"{name}({kind_text(kind, regions.signature(key))}){place}"
+            found.append((told, layouts(compiled_unit(regions, key, kind, options), options)))
+    return found
+
+
+def _versions(
+    program: ElaboratedProgram, regions: Regions, which: str, seen: Sequence[tuple[str, Kind]]
+) -> list[tuple[str, Kind]]:
+    """The functions that `which` says, for each kind of arguments that is known. Raises `SacError` if there is none."""
+    found = [
+        (key, kind) for key in _chosen(program, regions, which) for kind in _kinds(regions.signature(key), key, seen)
     ]
-    if not texts:
+    if not found:
         what = f"no function on line {which}" if which.isdigit() else f"no function {which}"
         raise SacError(
             Diagnostic(
@@ -49,7 +76,7 @@ def emission(
                 help="name a function that the program defines or calls, or a line in one",
             )
         )
-    return "\n".join(texts)
+    return found
 
 
 def emission_of(program: ElaboratedProgram, stage: str, key: str, options: Options) -> str:

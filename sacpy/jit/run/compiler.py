@@ -197,15 +197,8 @@ def emitted(program: Program, key: str, kind: Kind, options: Options, stage: str
 
         return print_function(program.function(key))
     from sacpy.jit.ir.graph_printer import print_unit
-    from sacpy.jit.specialise import Specialiser
 
-    clock = Clock()
-    unit = optimised(
-        specialised(Specialiser(program), program, key, kind, options, clock),
-        options,
-        clock,
-        device=stage in KERNEL_STAGES,
-    )
+    unit = compiled_unit(program, key, kind, options, device=stage in KERNEL_STAGES)
     if stage == "graph":
         return print_unit(unit)
     if stage == "memory":
@@ -229,6 +222,15 @@ def emitted(program: Program, key: str, kind: Kind, options: Options, stage: str
     from sacpy.jit.host.compile import assembly
 
     return assembly(text, options)
+
+
+def compiled_unit(program: Program, key: str, kind: Kind, options: Options, device: bool = False) -> Unit:
+    """The graph of a function, behind all passes. Raises `Unsupported`."""
+    from sacpy.jit.specialise import Specialiser
+
+    clock = Clock()
+    plain = specialised(Specialiser(program), program, key, kind, options, clock)
+    return optimised(plain, options, clock, device=device)
 
 
 def _verified(unit: Unit, options: Options) -> None:
