@@ -36,6 +36,7 @@ REACH = {
     "array_folds": ("programs/lattice_boltzmann.sac", "combine/0"),
     "sharing": ("programs/gaussian_pairs.sac", "gaussians/0"),
     "jam": ("programs/mean_shift.sac", "main/0@2"),
+    "roll": ("tests/corpus/ways-loops-run.sac", "apart/0"),
     "flatten": ("programs/lattice_boltzmann.sac", "equilibrium/0"),
     "fuse": ("programs/conjugate_gradient.sac", "main/0@1"),
     "invariant": ("programs/black_scholes.sac", "horner/0"),

@@ -91,6 +91,7 @@ FOLDING = (
 )
 # Once: how the loops that are left run.
 SHAPING = (
+    Step("roll", unroll.run_back, "a sum that was unrolled, and is a matrix product's, has tiles", "cpu"),
     Step("flatten", flatten.run, "cells that are with-loops become axes; folding is done, and wants cells whole"),
     Step("fuse", fuse.run, "with-loops over the same indices become one"),
     Step("invariant", invariant.run, "out of loops, before these are divided and there are more of them"),

@@ -28,6 +28,7 @@ POINTS = 64  # of one that is no part of a matrix product
 ROUNDS = 8  # of a counting loop
 ELEMENTS = 16  # of a small array, and rounds of a loop that changes one: its elements become scalars
 CODE = 400  # statements afterwards
+WRITTEN_OUT = 24  # of a cell that may be a matrix product's with some 8 terms
 
 
 class _Unroller:
@@ -182,3 +183,14 @@ def run(unit: g.Unit) -> g.Unit:
 def run_longer(unit: g.Unit) -> g.Unit:
     """A unit with its short loops unrolled, where what they sum up is known."""
     return per_function(unit, unroll_longer)
+
+
+def run_back(unit: g.Unit) -> g.Unit:
+    """A unit with sums of products as such again (`roll`), if a cell has as many statements as these take."""
+    loops = (s.rhs for f in unit.functions for s in g.statements(f.body) if isinstance(s, g.Let))
+    cells = (p for w in loops if isinstance(w, g.WithLoop) for p in w.partitions if p.rank > 1)
+    if not any(len(p.body.statements) >= WRITTEN_OUT for p in cells):
+        return unit
+    from sacpy.jit.passes import roll
+
+    return roll.run(unit)
