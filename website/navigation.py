@@ -13,7 +13,9 @@ GENERATED = (GALLERY,)
 
 SECTIONS: dict[str, tuple[str, ...]] = {
     "Begin": ("docs/ten-minutes.md", "docs/tour.md", "docs/numpy.md", "docs/differences.md", GALLERY),
-    "The language": ("docs/language.md", "docs/library/README.md", "docs/errors.md", "programs/README.md"),
+    "The language": (
+        "docs/language.md", "docs/packed.md", "docs/library/README.md", "docs/errors.md", "programs/README.md",
+    ),
     "In Python": ("docs/embedding.md", "docs/capture.md", "docs/interop.md", "docs/notebooks.md"),
     "Tools": (
         "docs/repl.md", "docs/editors.md", "docs/testing.md", "docs/benchmarks.md", "docs/debugging.md",

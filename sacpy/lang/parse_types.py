@@ -76,8 +76,9 @@ class TypeParser(Cursor):
         features = [self._feature()]
         while self.keys[self.pos] == ",":
             self.pos += 1
-            computed = any(isinstance(f, ast.PositionExtent) for f in features)
-            features.append(self._computed() if computed and not self._position_ahead() else self._feature())
+            positions = [f.name for f in features if isinstance(f, ast.PositionExtent)]
+            new = self._position_ahead() and self.keys[self.pos] not in positions  # else `i<2 ? a : b`
+            features.append(self._computed() if positions and not new else self._feature())
         self.close(opening, "`,` or ", operands=False)
         loose = [f for f in features if isinstance(f, ast.AnyShape | ast.SomeShape)]
         if len(loose) > 1:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
 import sacpy
 from sacpy import Module, SacError, Session
+from sacpy.workspace import Workspace
+from tests.tools import ROOT
 
 SOURCE = """
 use Array: all;
@@ -82,3 +86,11 @@ def test_another_type_is_refused(module: Module) -> None:
         module.trmv(np.zeros((3, 3)), np.zeros(3))
     with pytest.raises(SacError, match=r"int\[i<n, \(i / 2\)\] is not double"):
         module.trmv(module.halves(4), np.zeros(4))
+
+
+def test_the_page_about_them_is_right() -> None:
+    page = (ROOT / "docs" / "packed.md").read_text(encoding="utf-8")
+    for example in re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL):
+        exec(example, {})
+    for example in re.findall(r"^```sac\n(.*?)^```$", page, re.MULTILINE | re.DOTALL):
+        assert Workspace().check_text(example)[1] == []

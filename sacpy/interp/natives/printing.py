@@ -143,7 +143,7 @@ def print_rows(world: World, type: bytes, sizes: Any, elements: Any, lengths: An
     for length in lengths.tolist():
         row = elements[start : start + length]
         text = b"".join(array_text(DEFAULT[bases[2]], bases[2], row.shape, row))
-        world.stdout.write(b"|" + text.split(b"\n")[2].strip(b"<> ") + b" |\n")
+        world.stdout.write(b"|" + text.split(b"\n")[2].removeprefix(b"<").rstrip(b"> ") + b" |\n")
         start += length
 
 

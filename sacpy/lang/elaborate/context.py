@@ -84,6 +84,7 @@ class Context(Record, repr=False):
     variables: Variables = field(default_factory=dict)
     declared: dict[str, tuple[BaseType, ast.TypeExpr]] = field(default_factory=dict)
     comprehension: Inside | None = None
+    widened: dict[str, core.Atom] = field(default_factory=dict)  # ints by their names in 64 bits
 
     # ------------------------------------------------------------ diagnostics
 

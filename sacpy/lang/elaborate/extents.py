@@ -58,10 +58,6 @@ def written(type: ast.TypeExpr, element: BaseType) -> Packed:
     for axis, feature in enumerate(pattern):
         match feature:
             case ast.PositionExtent(name=name, extent=extent):
-                if name in positions:
-                    refuse(
-                        "E0441", f"two axes have a position {name}", feature.span, "again", "name each position apart"
-                    )
                 axes.append(function(extent, positions, _leaf))
                 positions[name] = pw.name(position(axis))
             case ast.ComputedExtent(extent=extent):

@@ -14,6 +14,8 @@ from sacpy.withloop import piecewise as pw
 from sacpy.withloop.piecewise import Poly
 from sacpy.withloop.sums import Extents
 
+LARGEST = 2**31 - 1  # of ints
+
 
 class LongMachine:
     """Functions computed in core, in 64 bits."""
@@ -74,7 +76,9 @@ def long_of(cx: Context, atom: core.Atom, span: Span) -> core.Atom:
     """An int in 64 bits."""
     if isinstance(atom, core.Const):
         return core.Const("long", (), atom.value, span)
-    return cx.prim("long", "tol", atom, span=span)
+    wide = cx.prim("long", "tol", atom, span=span)
+    cx.widened[wide.name] = atom
+    return wide
 
 
 def int_of(cx: Context, of: Poly, values: dict[str, core.Atom], span: Span) -> core.Atom:
@@ -82,7 +86,37 @@ def int_of(cx: Context, of: Poly, values: dict[str, core.Atom], span: Span) -> c
     constant = of.constant
     if constant is not None:
         return core.Const("int", (), (int(constant),), span)
+    short = _short(cx, of, values, span)
+    if short is not None:
+        return short
     return cx.prim("int", "toi", pw.computed(of, LongMachine(cx, span), values), span=span)
+
+
+def _short(cx: Context, of: Poly, values: dict[str, core.Atom], span: Span) -> core.Atom | None:
+    """The same without leaving 32 bits, where no step on the way can leave them: a variable; a position and at most 1;
+    the first extent less a position. Every analysis reads these."""
+    plus = [n for n in pw.names(of) if n in values]
+    parts = None if not plus else pw.coefficient_of(of, plus[0])
+    if parts is None or not all(isinstance(a := values.get(n), core.Var) and a.name in cx.widened for n in plus):
+        return None
+    ints = [cx.widened[a.name] for n in plus if isinstance(a := values[n], core.Var)]
+    constant = next((c for m, c in of.terms if not m), 0)
+    one = pw.name(plus[0])
+    if of == one:
+        return ints[0]
+    if of == one + pw.number(constant) and plus[0][0] == "x" and -LARGEST <= constant <= 1:
+        return _plus(cx, ints[0], int(constant), span)
+    if "p0" in plus and len(plus) == 2 and constant in (0, -1):
+        k = 1 - plus.index("p0")
+        if plus[k][0] == "x" and of == pw.name("p0") - pw.name(plus[k]) + pw.number(constant):
+            return _plus(cx, cx.prim("int", "sub", ints[1 - k], ints[k], span=span), int(constant), span)
+    return None
+
+
+def _plus(cx: Context, a: core.Atom, constant: int, span: Span) -> core.Atom:
+    if not constant:
+        return a
+    return cx.prim("int", "add", a, core.Const("int", (), (constant,), span), span=span)
 
 
 def require(

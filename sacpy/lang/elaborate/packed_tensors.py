@@ -11,13 +11,13 @@ from sacpy.lang import ast, core
 from sacpy.lang.elaborate import extents
 from sacpy.lang.elaborate.context import Context, Inside, Value, Variables
 from sacpy.lang.elaborate.freenames import mentioned
-from sacpy.lang.elaborate.packed_functions import LongMachine, extents_of, long_of
+from sacpy.lang.elaborate.packed_functions import LongMachine, extents_of, int_of, long_of
 from sacpy.lang.elaborate.packed_sizes import evaluated, total, value_of
 from sacpy.lang.elaborate.usertypes import BUILTINS, INT, BaseType
 from sacpy.lang.source import Span
 from sacpy.withloop import piecewise as pw
 from sacpy.withloop.piecewise import Poly
-from sacpy.withloop.sums import inverse, position
+from sacpy.withloop.sums import inverse, lowest, position
 
 
 def comprehension(cx: Context, node: ast.Tensor, scalars: tuple[str, ...], spec: str) -> Value:
@@ -160,20 +160,31 @@ def inverted(
     """The position of the element with the number `flat`, as ints."""
     extents = extents_of(type)
     machine = LongMachine(cx, span)
-    left = long_of(cx, flat, span)
+    left = flat
     values = dict(values)
     found: list[core.Atom] = []
     for axis in range(extents.rank):
         name = position(axis)
-        if axis == extents.rank - 1:
-            x = left
-        else:
+        x = left
+        if axis < extents.rank - 1:
             end = pw.computed(extents.axes[axis], machine, values)
             x, before = _last_below(cx, extents.sums()[axis], name, values, table, left, end, span)
-            left = cx.prim("long", "sub", left, before, span=span)
-        values[name] = x
-        found.append(cx.prim("int", "toi", x, span=span))
+            left = cx.prim("int", "sub", left, before, span=span)
+        most = int_of(cx, extents.axes[axis] - pw.ONE, values, span)  # what analyses see of the inverse
+        x = _between(cx, x, most, lowest(extents, axis), span)
+        values[name] = long_of(cx, x, span)
+        found.append(x)
     return found
+
+
+def _between(cx: Context, x: core.Atom, most: core.Atom, least: Poly | None, span: Span) -> core.Atom:
+    """The position, from 0 to `most`, in the order in which both ends are plain: where no extent is 0, `most` is no
+    less than 0."""
+    zero = core.Const("int", (), (0,), span)
+    constant = None if least is None else least.constant
+    if constant is not None and constant >= 1:
+        return cx.prim("int", "min", cx.prim("int", "max", x, zero, span=span), most, span=span)
+    return cx.prim("int", "max", cx.prim("int", "min", x, most, span=span), zero, span=span)
 
 
 def _last_below(
@@ -188,6 +199,7 @@ def _last_below(
 ) -> tuple[core.Atom, core.Atom]:
     """The last position before which at most `left` elements lie, and how many do."""
     machine = LongMachine(cx, span)
+    wide = long_of(cx, left, span)
 
     def before(x: core.Atom) -> core.Atom:
         if of is not None:
@@ -199,35 +211,16 @@ def _last_below(
     def long(op: str, *args: core.Atom) -> core.Atom:
         return cx.prim("long", op, *args, span=span)
 
+    def short(a: core.Atom) -> core.Atom:
+        return cx.prim("int", "toi", a, span=span)
+
     how = inverse(of, name)
     if how.kind == "linear":
-        x = long("div", left, long("max", pw.computed(how.a, machine, values), machine.whole(1)))
-        return x, before(x)
+        x = long("div", wide, long("max", pw.computed(how.a, machine, values), machine.whole(1)))
+        return short(x), short(before(x))
     if how.kind == "quadratic":
-        a = int(how.a.constant or 0)
         b = cx.prim("double", "tod", pw.computed(how.b, machine, values), span=span)
-
-        def real(op: str, *args: core.Atom | float) -> core.Atom:
-            atoms = [core.Const("double", (), (v,), span) if isinstance(v, float) else v for v in args]
-            return cx.prim("double", op, *atoms, span=span)
-
-        k = cx.prim("double", "tod", left, span=span)
-        under = real("max", real("add", real("mul", b, b), real("mul", k, float(4 * a * how.c))), 0.0)
-        root = real("div", real("sub", real("sqrt", under), b), float(2 * a))
-        last = long("sub", end, machine.whole(1))
-        guess = long("max", long("min", cx.prim("long", "tol", root, span=span), last), machine.whole(0))
-        high = cx.prim("bool", "gt", before(guess), left, span=span)
-        x = long("sub", guess, long("tol", high))
-        following = long("add", x, machine.whole(1))
-        below = cx.prim(
-            "bool",
-            "and",
-            cx.prim("bool", "lt", following, end, span=span),
-            cx.prim("bool", "le", before(following), left, span=span),
-            span=span,
-        )
-        nearest = long("add", x, long("tol", below))
-        return nearest, before(nearest)
+        return _root(cx, int(how.a.constant or 0), b, how.c, left, end, span)
     least, most = cx.bind("low", "long", span), cx.bind("high", "long", span)
     tests: list[core.Atom] = []
     updates: list[core.Atom] = []
@@ -239,7 +232,7 @@ def _last_below(
 
     def body() -> None:
         middle = long("div", long("add", low_, high_), machine.whole(2))
-        reached = cx.prim("bool", "le", before(middle), left, span=span)
+        reached = cx.prim("bool", "le", before(middle), wide, span=span)
         targets = cx.bind("low", "long", span), cx.bind("high", "long", span)
         merges = core.Merge(targets[0], middle, low_), core.Merge(targets[1], high_, middle)
         cx.emit(core.If(reached, core.EMPTY, core.EMPTY, merges, span))
@@ -248,7 +241,35 @@ def _last_below(
     tested, round_ = cx.block(condition), cx.block(body)
     carried = core.Carried(least, machine.whole(0), updates[0]), core.Carried(most, end, updates[1])
     cx.emit(core.Loop(carried, tested, tests[0], round_, False, span))
-    return low_, before(low_)
+    return short(low_), short(before(low_))
+
+
+def _root(
+    cx: Context, a: int, b: core.Atom, c: int, left: core.Atom, end: core.Atom, span: Span
+) -> tuple[core.Atom, core.Atom]:
+    """The last x below `end` with (a x + b) x / c <= left, and that number. All in floating point, of which vector
+    units have as much as of ints: as no extent is negative and there are at most 2^31 elements, every product is a
+    whole number below 2^53, and the root is at most one off."""
+
+    def real(op: str, *args: core.Atom | float, base: str = "double") -> core.Atom:
+        atoms = [core.Const("double", (), (v,), span) if isinstance(v, float) else v for v in args]
+        return cx.prim(base, op, *atoms, span=span)
+
+    def before(x: core.Atom) -> core.Atom:
+        return real("mul", real("mul", real("add", real("mul", x, float(a)), b), x), 1.0 / c)
+
+    assert c & (c - 1) == 0, "the sum of a linear function has halves at most, and those of its numbers"
+    k = real("tod", left)
+    last = real("sub", real("tod", end), 1.0)
+    under = real("max", real("add", real("mul", b, b), real("mul", k, float(4 * a * c))), 0.0)
+    root = real("floor", real("mul", real("sub", real("sqrt", under), b), 1.0 / (2 * a)))
+    guess = real("max", real("min", root, last), 0.0)
+    x = real("mask", real("gt", before(guess), k, base="bool"), real("sub", guess, 1.0), guess)
+    following = real("add", x, 1.0)
+    reached = real("and", real("le", following, last, base="bool"), real("le", before(following), k, base="bool"),
+                   base="bool")  # fmt: skip
+    x = real("mask", reached, following, x)
+    return real("toi", x, base="int"), real("toi", before(x), base="int")
 
 
 __all__ = ["comprehension"]

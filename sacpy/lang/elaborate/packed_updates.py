@@ -11,7 +11,7 @@ from sacpy.lang.elaborate.calls import apply, candidates
 from sacpy.lang.elaborate.context import Context, Value
 from sacpy.lang.elaborate.expressions import unknown_field
 from sacpy.lang.elaborate.packed import indices_of, located, select
-from sacpy.lang.elaborate.packed_functions import element_of, extents_of
+from sacpy.lang.elaborate.packed_functions import element_of, extents_of, int_of
 from sacpy.lang.elaborate.usertypes import field_slice
 from sacpy.lang.source import Span
 
@@ -67,7 +67,7 @@ def update_packed(
 
 def _changed(cx: Context, array: Value, at: list[Value], new: Value, old: Value, span: Span) -> core.Atom:
     element = element_of(array.type).core
-    begin, _ = located(cx, array, [i.atom for i in at], span)
+    begin, values = located(cx, array, [i.atom for i in at], span)
     first = cx.prim("int", "toi", begin, span=span)
     if len(at) == extents_of(array.type).rank:
         last = at[-1].atom
@@ -75,18 +75,23 @@ def _changed(cx: Context, array: Value, at: list[Value], new: Value, old: Value,
         cx.emit(core.Check(new.atom, None, (), new.type.shown, "the new value of an element", span))
         return cx.prim(element, "modarray", array.atoms[0], flat, new.atom, span=span)
     row = cx.prim(element, "like", new.atoms[0], old.atoms[0], span=span, attrs=("the row",))
+    if old.type.kind != "packed" and extents_of(array.type).rank - len(at) > 1:  # a regular array of several axes
+        count = extents_of(array.type).sizes()[len(at)]
+        assert count is not None, "what has no closed form has two axes"
+        size = cx.let("int", core.ArrayCons((int_of(cx, count, values, span),)), span)
+        row = cx.prim(element, "reshape", size, row, span=span)
     lower = cx.let("int", core.ArrayCons((first,)), span)
     length = cx.prim("int", "shape", row, span=span)
     upper = cx.prim("int", "add", lower, length, span=span)
     index, k = cx.bind("iv", "int", span), cx.bind("k", "int", span)
-    values: list[core.Atom] = []
+    moved: list[core.Atom] = []
 
     def fill() -> None:
         inner = cx.prim("int", "sub", core.Var(index.name, span), lower, span=span)
-        values.append(cx.prim(element, "sel", inner, row, span=span))
+        moved.append(cx.prim(element, "sel", inner, row, span=span))
 
     body = cx.block(fill)
-    part = core.Partition(lower, True, upper, False, None, None, index, (k,), body, tuple(values), (), span)
+    part = core.Partition(lower, True, upper, False, None, None, index, (k,), body, tuple(moved), (), span)
     return cx.let(element, core.WithLoop((part,), (core.Modarray(array.atoms[0]),), ()), span)
 
 
