@@ -325,7 +325,7 @@ def barriers(launch: Launch) -> int:
     [
         ("interleaved", (2, 8), (128, 7)),
         ("halving", (2, 8), (128, 7)),
-        ("shuffle", (1, 1), (128, 1)),
+        ("shuffle", (1, 1), (32, 0)),
         ("runs(8)", (1, 3), (16, 2)),
         ("strided(8)", (1, 3), (16, 2)),
     ],
