@@ -28,8 +28,6 @@ from tests.ptx.validation import compiled
 
 ARCHITECTURE = "sm_90"
 FRONTS = ("libnvvm", "nvptx")
-CONFLICTS = 1.05  # passes of shared memory over the least
-FRONT_ENDS = 1.35  # instructions by one front end over those by the other
 BY_HAND = Path(__file__).with_name("by_hand.cu")
 
 
@@ -157,11 +155,11 @@ def limits(c: Classic, found: Sequence[Found], peer: Found | None) -> list[Row]:
             rows.append(Row(f"{name}: instructions", ratio, "x", ratio, ratio, c.limit, note))
         rows.append(Row(f"{name}: sectors over the least", f.sectors, "x", f.sectors, f.sectors, c.sectors))
         if f.passes:
-            rows.append(Row(f"{name}: passes over the least", f.passes, "x", f.passes, f.passes, CONFLICTS))
+            rows.append(Row(f"{name}: passes over the least", f.passes, "x", f.passes, f.passes, c.passes))
         if f.spilled:
             rows.append(Row(f"{name}: bytes spilled", f.spilled, "", f.spilled, f.spilled, 0))
     low, high = sorted(f.instructions for f in found)
-    rows.append(Row(f"{c.name}: one front end over the other", high / low, "x", high / low, high / low, FRONT_ENDS))
+    rows.append(Row(f"{c.name}: one front end over the other", high / low, "x", high / low, high / low, c.fronts))
     return rows
 
 

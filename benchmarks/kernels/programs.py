@@ -45,7 +45,9 @@ D, F = np.float64, np.float32
 class Classic:
     """One kernel. `elements`: what instructions are counted by: elements, multiply-adds, pairs; `least`: the bytes that
     must travel to and from DRAM. `entry`, `grid`, `block`: of the one by hand, whose arguments are `given`, then the
-    arrays that the function takes, then the result. `most_blocks`: of a launch, only so many blocks are executed."""
+    arrays that the function takes, then the result. `most_blocks`: of a launch, only so many blocks are executed.
+    `passes`: of shared memory over the least, `fronts`: instructions by one front end over those by the other, at
+    most."""
 
     name: str
     source: str
@@ -60,6 +62,8 @@ class Classic:
     limit: float
     sectors: float
     most_blocks: int | None = None
+    passes: float = 1.05
+    fronts: float = 1.35
 
 
 def classics() -> list[Classic]:
@@ -191,6 +195,26 @@ def classics() -> list[Classic]:
             SECTORS["vectors of 3"],
         ),
     ]
+    found += [
+        Classic(
+            f"row sums, double, gpufold {way}",
+            ROWS.replace("with { (", f"with {{\n#pragma gpufold {way}\n(", 1),
+            (reals(D, 2048, 1024),),
+            1 << 21,
+            8 << 21,
+            "rows_d",
+            (2048,),
+            (32,),
+            (1024,),
+            (2048,),
+            limit,
+            sectors,
+            32,
+            passes,
+            1.65,
+        )
+        for way, (limit, sectors, passes) in WAYS.items()
+    ]
     return found
 
 
@@ -205,4 +229,15 @@ LIMITS = {
     "n-body": 1.25,
     "vectors of 3": 0.65,
 }
+WAYS = {
+    "interleaved": (4.5, 4.05, 3.3),
+    "halving": (3.6, 1.05, 1.05),
+    "runs(8)": (2.0, 4.05, 1.05),
+    "strided(8)": (1.9, 1.05, 1.05),
+    "strided(16)": (1.45, 1.05, 1.05),
+    "strided(32)": (1.3, 1.05, 1.05),
+    "shuffle": (1.45, 1.05, 1.05),
+}
+"""Of the ladder of reductions (Svensson's thesis): the most instructions, sectors and passes, as above. What makes the
+first ones slow is theirs by nature: neighbours that read far apart, threads of which half have nothing to do."""
 SECTORS = {"transposition": 1.05, "n-body": 1.1, "vectors of 3": 3.05}

@@ -35,6 +35,7 @@ from sacpy.withloop.devices import DEVICES
 from sacpy.withloop.errors import MappingError
 from sacpy.withloop.placement import GridBlock
 from sacpy.withloop.spaces import IndexSpace
+from sacpy.withloop.ways import WAYS
 from tests.jit.builder import B, arguments, unit
 from tests.jit.kernel_tools import agree
 
@@ -152,6 +153,11 @@ class Cases:
             inner.block(*values),
         )
         space = IndexSpace.of(lower, upper, step, width)
+        way = rng.choice(WAYS)
+        fold = [f"gpufold {way}" + (f"({rng.randint(1, 5)})" if way in ("runs", "strided") else "")]
+        fold *= rng.random() < 0.2
+        if fold and rng.random() < 0.7:
+            return replace(p, pragmas=(Pragma(fold[0], NOWHERE),))
         chain = self.chain(space) if rng.random() < 0.7 else None
         if chain is None:
             self.unmapped += 1
@@ -160,7 +166,9 @@ class Cases:
         self.spaces.append(space)
         memory = ["gpumem shared(a)"] if self.rng.random() < 0.4 else []
         texts = [*memory, *(f"gpuparam {q.name} = {', '.join(map(str, q.choices))}" for q in chain.parameters)]
-        return replace(p, pragmas=tuple(Pragma(t, NOWHERE) for t in [*texts, f"gpukernel {chain}"]), staged=(("a", a),))
+        return replace(
+            p, pragmas=tuple(Pragma(t, NOWHERE) for t in [*texts, *fold, f"gpukernel {chain}"]), staged=(("a", a),)
+        )
 
     def value(
         self, b: B, index: tuple[Var, ...], a: Var, v: Var, scalar: Var, base: str, cell: tuple[int, ...], number: int
@@ -281,12 +289,12 @@ def random_case(seed: int) -> Case:
 
 def agrees(case: Case, chosen: KernelOptions) -> bool:
     """Asserts that kernels give what the graph says. Where a pragma asks for what cannot be (staging what is read
-    elsewhere, another order of operands that keep theirs) it is refused, and False given: then the case runs without
-    pragmas."""
+    elsewhere, another order of operands that keep theirs, threads that share what is no fold) it is refused, and False
+    given: then the case runs without pragmas."""
     try:
         agree(case.unit, case.args, chosen, case.parameters)
     except MappingError as error:
-        assert error.code in ("E0818", "E0819"), error
+        assert error.code in ("E0818", "E0819", "E0820"), error
         agree(mappings.run(case.unit), case.args, chosen)
         return False
     return True

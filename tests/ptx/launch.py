@@ -1,4 +1,5 @@
-"""Runs compiled PTX: blocks in batches, all their threads at once under masks, the lowest pc first.
+"""Runs compiled PTX: blocks in batches, all their threads at once under masks, the lowest pc first; where a warp does
+something together, only when none of the threads is anywhere else.
 
 In: a `Program` (`program.py`), a grid, parameters as bytes. Out: effects in memory, findings, and, if asked for,
 counts: instructions per place, sectors per request to global memory, conflicts in shared memory.
@@ -164,6 +165,9 @@ class Launch(Accesses, Warps):
                 if together is not None:
                     key[:] = together
                 b = int(key.min())
+                if b < EXIT and blocks[b].gathers:  # as on a GPU, the members of the mask are waited for
+                    others = [c for c in map(int, np.unique(key)) if c < EXIT and not blocks[c].gathers]
+                    b = others[0] if others else b
                 if b >= EXIT:
                     if b == EXIT and (key == EXIT).all():
                         return

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
 from sacpy.jit.ir.graph import Atom, Modarray, Var, extents_of
-from sacpy.jit.kernels import across, maps, product_tiles, rows, staging, wide
+from sacpy.jit.kernels import across, maps, product_tiles, rows, segments, staging, wide
 from sacpy.jit.kernels.contraction import Contraction, contraction
 from sacpy.jit.kernels.launches import Buffer, KernelOptions, Launch
 from sacpy.jit.kernels.numbers import (
@@ -25,12 +25,13 @@ from sacpy.jit.kernels.numbers import (
     pragmas_of,
     scratch_of,
     space_of,
+    stages,
 )
 from sacpy.jit.kernels.source import Built, Source, known_block, number_of
 from sacpy.withloop import chains, membership
 from sacpy.withloop.auto import in_rows
 from sacpy.withloop.errors import MappingError
-from sacpy.withloop.pragmas import GpuMem, Pragma
+from sacpy.withloop.pragmas import GpuMem
 from sacpy.withloop.spaces import IndexSpace
 from sacpy.withloop.splitting import MOST_PIECES, Piece, box_around, split
 from sacpy.withloop.strategies import choose
@@ -53,6 +54,7 @@ class Cells:
         self.scratch: set[str] = set()
         self._check()
         self.rows = [rows.tried(source, p) for p in w.partitions]
+        self.segments = [segments.tried(source, p) for p in w.partitions]
         self.contractions = [contraction(source, p) for p in w.partitions]
         self.wide = [wide.suits(p) for p in w.partitions]
         self.across = [across.axis_across(p, source.free) for p in w.partitions]
@@ -150,7 +152,7 @@ class Cells:
             or len(pieces) < 2
             or sum(p.space.size for p in pieces) < box.size
             or (self.options.strategy == "auto" and any(self.rows))
-            or any(chain_of(p) or fold_of(p) or _stages(p) for p in self.pragmas)
+            or any(chain_of(p) or fold_of(p) or stages(p) for p in self.pragmas)
         ):
             return False
         if self.options.strategy == "auto" and any(axis is not None for axis in self.across):
@@ -256,26 +258,25 @@ class Cells:
         row, body, wanted = self.rows[number], self.contractions[number], memory_of(self.pragmas[number])
         chain, squares = asked, None
         reasons: tuple[str, ...] = ("the pragma says so",)
-        if (
-            chain is None
-            and body is not None
-            and fold_of(self.pragmas[number]) is None
-            and self.options.strategy == "auto"
-            and (wanted is None or wanted.mode == "shared")
-        ):
+        way, auto = fold_of(self.pragmas[number]), self.options.strategy == "auto"
+        if chain is None and body is not None and way is None and auto and (wanted is None or wanted.mode == "shared"):
             squares = self._squares(number, body, piece.space, numbers, wanted)
         full = squares is not None and piece.space.size >= device.processors * product_tiles.SIDE**2
-        way, auto = fold_of(self.pragmas[number]), self.options.strategy == "auto"
-        otherwise = chain is not None or _stages(self.pragmas[number])
+        otherwise = chain is not None or stages(self.pragmas[number])
         rows.check(way, row, self.source.with_loop.partitions[number], otherwise)
         if row is not None and (way or (auto and not full and not otherwise)):
             data = (piece.space, whole, numbers, self.options, self.kernels, way)
             shared = rows.launches(self.source, number, row, *data)
             if shared is not None:
                 return shared
+        segment = self.segments[number]
+        if segment is not None and auto and chain is None and wanted is None:
+            found = segments.launches(self.source, number, segment, piece.space, numbers, self.options, self.kernels)
+            if found:
+                return [], found
         if chain is None and squares is not None:
             chain, reasons = squares, ("squares of cells, as neighbours read the same",)
-        if chain is None and body is None and wanted is None and self.options.strategy == "auto":
+        if chain is None and body is None and wanted is None and auto:
             chain, reasons = self._turned(number, piece.space)
         if chain is None:
             chain, reasons = self._chosen(piece.space)
@@ -442,9 +443,3 @@ class Cells:
 def _many(chain: chains.Chain) -> str:
     """Why threads have several cells."""
     return f"{math.prod(chain.grid_block.each)} cells a thread, as there are many"
-
-
-def _stages(pragmas: Sequence[Pragma]) -> bool:
-    """Whether shared memory is asked for."""
-    memory = memory_of(pragmas)
-    return memory is not None and memory.mode == "shared"

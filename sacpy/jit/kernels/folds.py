@@ -63,12 +63,14 @@ class Folds:
         self.nested = [nested(source, n, own, options) for n, own in enumerate(self.pragmas)]
         self.kernels: dict[Hashable, Built] = {}
         self.scratch: set[str] = set()
+        self.runs: list[bool] = []  # whether the threads of a partition have indices beside one another
         for n, p in enumerate(w.partitions):  # translated once, so that what cannot run is known before it is to run
             thread = source.thread("trial", 32)
             reduction = self._reduction(thread, n)
             thread.bind(p.index, list(p.index))
             reduction.take(reduction.initial, None, lambda thread=thread, p=p: thread.block(p.body))  # type: ignore[misc]
             self.scratch |= thread.b.scratch_extents()
+            self.runs.append(reduction.runs)
         trial = self._reduction(source.thread("trial", 32))
         self.ordered, self.bytes, self.bases, self.threads = (
             trial.ordered,
@@ -85,7 +87,7 @@ class Folds:
 
     def inputs(self) -> set[str]:
         """The ints that plans depend on, extents of arrays left out."""
-        partitions = (*self.source.with_loop.partitions, *(n.row.inner for n in self.nested if n is not None))
+        partitions = (*self.source.with_loop.partitions, *(q for n in self.nested if n is not None for q in n.bounds))
         atoms = [a for p in partitions for a in (*p.lower, *p.upper, *(p.step or ()), *(p.width or ()))]
         return {a.name for a in atoms if isinstance(a, g.Var)} | self.scratch
 
@@ -220,7 +222,7 @@ class Folds:
         threads, way = self.threads, fold_of(self.pragmas[number])
         mapping = in_line(space)
         total = math.prod(mapping.placement.grid)
-        runs = self._reduction(self.source.thread("trial", 32), number).runs
+        runs = self.runs[number]
         group = 1 if way is not None and (way.each or way.pairs) else self._group(p, mapping)
         blocks = blocks_of(total, threads, self.options.device, way)
         each = -(-total // (blocks * threads))

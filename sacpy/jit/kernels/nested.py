@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 
 from sacpy.jit.ir import graph as g
-from sacpy.jit.kernels import rows
+from sacpy.jit.kernels import rows, segments
 from sacpy.jit.kernels.builder import Builder
 from sacpy.jit.kernels.launches import Buffer, KernelOptions, Launch
 from sacpy.jit.kernels.numbers import Numbers, chain_of, fold_of
@@ -22,18 +22,27 @@ from sacpy.withloop.spaces import IndexSpace
 
 
 class Nested(Node):
-    """`source`: the with-loop that computes the values, its targets the arrays of them; `row`: its partition;
+    """`source`: the with-loop that computes the values, its targets the arrays of them; `cell`: its partition;
     `partition`: the fold's, of those."""
 
     source: Source
-    row: rows.Row
+    cell: rows.Row | segments.Segment
     partition: g.Partition
+
+    @property
+    def bounds(self) -> tuple[g.Partition, ...]:
+        """Partitions whose bounds a launch has to know."""
+        return (self.cell.inner,) if isinstance(self.cell, rows.Row) else ()
 
     def launches(
         self, number: int, space: IndexSpace, numbers: Numbers, options: KernelOptions, kernels: dict[Hashable, Built]
     ) -> tuple[list[Buffer], list[Launch]] | None:
         """Temporaries and launches for the values; None where one thread for each does better."""
-        found = rows.launches(self.source, number, self.row, space, True, numbers, options, kernels)
+        if isinstance(self.cell, rows.Row):
+            found = rows.launches(self.source, number, self.cell, space, True, numbers, options, kernels)
+        else:
+            own = segments.launches(self.source, number, self.cell, space, numbers, options, kernels)
+            found = ([], own) if own else None
         if found is None:
             return None
         more, made = found
@@ -52,8 +61,8 @@ class Nested(Node):
 
 
 def nested(source: Source, number: int, pragmas: Sequence[Pragma], options: KernelOptions) -> Nested | None:
-    """A partition as such, by its number; None where its values are no folds whose bounds are known before the launch,
-    or a pragma or strategy says how the fold is laid out."""
+    """A partition as such, by its number; None where its values are no such folds, or a pragma or strategy says how the
+    fold is laid out."""
     p = source.with_loop.partitions[number]
     if options.strategy != "auto" or chain_of(pragmas) is not None or fold_of(pragmas) is not None:
         return None
@@ -64,10 +73,10 @@ def nested(source: Source, number: int, pragmas: Sequence[Pragma], options: Kern
     operators = tuple(g.Genarray(t.base, (), g.Const(t.base, zero(t.base))) for t in targets)
     cells = g.WithLoop(p.upper, (p,), operators, disjoint=True, complete=True)
     inner = Source(source.name, cells, targets, source.functions)
-    row = rows.tried(inner, p)
-    if row is None:
+    cell = rows.tried(inner, p) or segments.tried(inner, p)
+    if cell is None:
         return None
     values = [g.Var(f"{t.name}.value", g.ScalarType(t.base)) for t in targets]
     loads = tuple(g.Let((v,), g.Load(t, p.index)) for v, t in zip(values, targets))
     body = g.Block(loads, tuple(values))
-    return Nested(inner, row, g.Partition(p.lower, p.upper, None, None, p.index, body, p.pragmas, p.span))
+    return Nested(inner, cell, g.Partition(p.lower, p.upper, None, None, p.index, body, p.pragmas, p.span))

@@ -86,6 +86,12 @@ def in_line(space: IndexSpace) -> Mapping_:
     return Chain(tuple(steps), GridBlock(0)).map(space)
 
 
+def stages(pragmas: Sequence[Pragma]) -> bool:
+    """Whether they ask for shared memory."""
+    memory = memory_of(pragmas)
+    return memory is not None and memory.mode == "shared"
+
+
 def fold_of(pragmas: Sequence[Pragma]) -> GpuFold | None:
     """How they say that threads put together what they fold."""
     return next((p for p in pragmas if isinstance(p, GpuFold)), None)

@@ -219,7 +219,7 @@ class Reduction:
     # ---- the threads of a block
 
     def allocate(self, threads: int) -> Shared:
-        """Room for what each thread of a block has."""
+        """Room for what each thread of a block has; of no threads, where only warps put something together."""
         if self.way is not None and self.shuffles:
             if threads % k.WARP:
                 raise self.way.refused(
@@ -227,7 +227,8 @@ class Reduction:
                 )
             own, other = (tuple(self.b.array(base, (g.integer(1),)) for base in self.kept) for _ in ("own", "other"))
             warps = threads // k.WARP
-            return Shared(tuple(self.b.shared("part", base, (warps,)) for base in self.kept), own, other)
+            found = tuple(self.b.shared("part", base, (warps,)) for base in self.kept) if warps else ()
+            return Shared(found, own, other)
         return Shared(tuple(self.b.shared("part", base, (threads,)) for base in self.kept))
 
     def leave(self, shared: Shared, at: g.Atom, carried: Sequence[g.Atom]) -> None:
@@ -285,7 +286,7 @@ class Reduction:
         """The same from register to register: each warp by itself, then the first one what all of them have. What a
         thread makes of others beyond its own group is never read by one that counts."""
         b, warps = self.b, threads // k.WARP
-        steps = self._warp(shared, threads, k.WARP)
+        steps = self.by_groups(shared, threads, k.WARP)
         if warps > 1:
             t = b.names.var("thread", g.INT)
             b.open()
@@ -305,17 +306,18 @@ class Reduction:
                 lambda: self.initial[: len(self.kept)],
             )
             self.keep(shared.own, found)
-            steps += [k.ForAll((t,), (g.integer(threads),), b.close()), *self._warp(shared, threads, warps)]
+            steps += [k.ForAll((t,), (g.integer(threads),), b.close()), *self.by_groups(shared, threads, warps)]
         t = b.names.var("thread", g.INT)
         b.open()
         self.keep(shared.arrays, self.kept_in(shared.own))
         return [*steps, k.ForAll((t,), (g.integer(1),), b.close())]
 
-    def _warp(self, shared: Shared, threads: int, reach: int) -> list[k.BlockStmt]:
-        """Of each warp, the first of `reach` threads gets what they have."""
+    def by_groups(self, shared: Shared, threads: int, size: int) -> list[k.BlockStmt]:
+        """Phases after which the first thread of each group has what all threads of it had: of `size` neighbours, a
+        power of two, within a warp."""
         b, distance = self.b, 1
         steps: list[k.BlockStmt] = []
-        while distance < reach:
+        while distance < size:
             steps += [k.Shuffle(other, own, distance) for own, other in zip(shared.own, shared.other)]
             t = b.names.var("thread", g.INT)
             b.open()

@@ -46,7 +46,7 @@ def threads_of(length: int, most: int, device: DeviceLimits, way: GpuFold) -> in
                 "let a thread fold more of them",
             )
         return threads
-    threads = most
-    while threads > 1 and threads >= 2 * length and not (way.way == "shuffle" and threads <= device.warp):
-        threads //= 2
+    threads, each = (device.warp, _MOST_EACH) if way.way == "shuffle" else (1, 1)
+    while threads < most and threads * each < length:
+        threads *= 2
     return threads

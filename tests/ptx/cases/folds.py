@@ -76,6 +76,20 @@ double[m] rows(double[m,n] a)
         (n(33),),
     )
     MADE.all[-1].calls += [("rows", (d(5, 200),)), ("rows", (d(3, 1),)), ("rows", (d(2, 1025),))]
+for rows, entries in ((60, 400), (30, 900), (5, 7000), (9, 9), (1, 0)):
+    offsets = np.sort(n(rows + 1, low=0, high=entries + 1))
+    case(
+        f"sparse rows, {rows} of {entries}",
+        """
+use Segmented: { spmv, segment_max };
+double[.] f(int[.] o, int[.] c, double[.] v, double[.] x) { return spmv(o, c, v, x); }
+int[.] g(int[.] o, int[.] v) { return segment_max(o, v); }""",
+        offsets,
+        n(entries, low=0, high=50),
+        d(entries),
+        d(50),
+    )
+    MADE.all[-1].calls.append(("g", (offsets, n(entries))))
 case(
     "gpufold shuffle of what does not commute",
     """
