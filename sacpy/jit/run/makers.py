@@ -162,11 +162,12 @@ class Makers:
     def _new_fork(self, hear: Callable[[Any], None] | None) -> Fork | None:
         """A process that knows all programs of now, if there may be one."""
         from sacpy.jit.run.fork import Fork, may_fork
+        from sacpy.jit.run.rehearsal import steps
 
         if not self._may_fork or len(self._forks) >= FORKS or self._tools.device is not None or not may_fork():
             return None
         try:
-            self._forks.append(Fork(self._answered, _load, hear))
+            self._forks.append(Fork(self._answered, _load, hear, None if hear is None else steps))
         except OSError:
             self._may_fork = False
             return None
@@ -199,3 +200,6 @@ def _load() -> None:
     from sacpy.jit.run.compiler import load
 
     load()
+    from sacpy.jit.host.compile import stay_here
+
+    stay_here()
