@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from sacpy.interp.values import Value
     from sacpy.interp.world import World
     from sacpy.jit.options import Options
+    from sacpy.jit.run.makers import FirstCall
     from sacpy.jit.run.on_demand import OnDemand
     from sacpy.lang import ast
     from sacpy.withloop.devices import DeviceLimits
@@ -59,6 +60,7 @@ class Workspace(Record):
     device: str = ""
     split_borders: bool = True
     short_circuit: bool = True
+    first_call: FirstCall | None = None  # of the program that comes next, if it is known
     _library: Library | None = None
     _engine: OnDemand | None = None
 
@@ -90,7 +92,7 @@ class Workspace(Record):
         if not isinstance(text, str):
             program = elaborate(module_info(text), self.loader(home))
             if self._engine is not None and home is None:
-                self._engine.tell(program, text)
+                self._engine.tell(program, text, self.first_call)
             return program, program.check(self.limits_of_device)
         return self._advised(
             lambda texts: elaborate(
@@ -110,9 +112,7 @@ class Workspace(Record):
             return
 
         def read(tree: ast.Module) -> ElaboratedProgram:
-            program = elaborate(module_info(tree), self.loader(None))
-            program.check(self.limits_of_device)
-            return program
+            return elaborate(module_info(tree), self.loader(None))
 
         self.preload()
         digest = sha256(f"{path} {stat.st_mtime_ns} {stat.st_size}".encode(errors="surrogateescape")).hexdigest()

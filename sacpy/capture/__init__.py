@@ -13,7 +13,7 @@
 | `spaces.py`, `comprehensions.py` | what loops run over; comprehensions as with-loops |
 | `statements.py` | statements |
 | `calls.py` | calls of Python's own functions, a row for each |
-| `numpy_functions.py`, `numpy_arrays.py`, `numpy_moves.py`, `numpy_axes.py` | those of NumPy |
+| `numpy_functions.py`, `numpy_arrays.py`, `numpy_moves.py`, `numpy_axes.py`, `numpy_parts.py` | those of NumPy |
 | `einsum.py` | `np.einsum` |
 | `signatures.py` | a function's head, and names from outside |
 | `names.py` | which variables statements set |

@@ -90,7 +90,7 @@ class Captured:
 
     def _called(self, args: tuple[Any, ...]) -> Any:
         """A call with all arguments in their order."""
-        return (self._run or self._ready())(*args)
+        return (self._run or self._ready(args))(*args)
 
     def on(self, session: Session) -> Captured:
         """The same function, run by another session."""
@@ -104,14 +104,20 @@ class Captured:
         """Drops what was made for a session."""
         self._run = self._program = self._interpreted = None
 
-    def _ready(self) -> Function:
+    def _ready(self, args: tuple[Any, ...] | None = None) -> Function:
         if self._run is None:
-            self._run = self._loaded(self.session)
+            self._run = self._loaded(self.session, args)
         return self._run
 
-    def _loaded(self, session: Session) -> Function:
-        """It, run by a session."""
-        module: Module = session.compile(self.program.tree(), self.__name__)
+    def _loaded(self, session: Session, args: tuple[Any, ...] | None = None) -> Function:
+        """It, run by a session. `args`: of its first call."""
+        tree, workspace = self.program.tree(), session._workspace
+        with session._host.lock:
+            workspace.first_call = None if args is None else _first_call(self._name, args)
+            try:
+                module: Module = session.compile(tree, self.__name__)
+            finally:
+                workspace.first_call = None
         return module[self._name]
 
     @property
@@ -169,6 +175,19 @@ class Captured:
     def __reduce__(self) -> tuple[Any, ...]:
         """A captured function is pickled by name, as Python functions are."""
         return _found, (self.__module__, self.__qualname__)
+
+
+def _first_call(name: str, args: tuple[Any, ...]) -> tuple[str, tuple[tuple[int, ...], ...]] | None:
+    """What will be called, if its arguments are numbers and arrays of them, without complex ones."""
+    shapes = []
+    for value in args:
+        if type(value) is np.ndarray and value.dtype.kind in "biuf":
+            shapes.append(value.shape)
+        elif isinstance(value, bool | int | float):
+            shapes.append(())
+        else:
+            return None
+    return name, tuple(shapes)
 
 
 def filled(function: Captured, out: Any, found: Any) -> Any:

@@ -38,7 +38,8 @@ def permuted(frame: Frame, node: py.AST, value: Val, axes: Sequence[int]) -> Val
     return Val(expr, array(value.kind.base, len(axes), ones))
 
 
-def _ranked(frame: Frame, node: py.AST, value: Val) -> int:
+def ranked(frame: Frame, node: py.AST, value: Val) -> int:
+    """How many axes an array has, where that must be known."""
     if value.kind.rank is None:
         help = 'annotate it: Double["n", "m"]'
         raise frame.refused(node, "the array's number of axes is not known", help, DIFFER)
@@ -54,7 +55,7 @@ def _transpose(frame: Frame, node: py.Call, of: Val | None = None) -> Val:
     axes = axes_of(frame, found.get("axes"), value.kind.rank)
     if axes is None:
         return replace(transposed(frame, node, value), shares=value.shares)
-    if sorted(axes) != list(range(_ranked(frame, node, value))):
+    if sorted(axes) != list(range(ranked(frame, node, value))):
         raise frame.refused(found["axes"], "each axis stands once in a new order", "", RANGE)
     return replace(permuted(frame, node, value, axes), shares=value.shares)
 
@@ -65,7 +66,7 @@ def _exchanged(names: str) -> Callable[..., Val]:
     def row(frame: Frame, node: py.Call, of: Val | None = None) -> Val:
         found = given(frame, node, f"a {names}", 3, of is not None)
         value = of if of is not None else array_of(frame, found["a"])
-        rank = _ranked(frame, node, value)
+        rank = ranked(frame, node, value)
         one, other = (axis_of(frame, found[n], rank) or 0 for n in names.split())
         axes = list(range(rank))
         if names.startswith("axis1"):
@@ -83,7 +84,7 @@ def _stack(frame: Frame, node: py.Call) -> Val:
     axis = axis_of(frame, found.get("axis"), value.kind.rank)
     if not axis:
         return value
-    axes = list(range(_ranked(frame, node, value)))
+    axes = list(range(ranked(frame, node, value)))
     axes.insert(axis, axes.pop(0))
     return permuted(frame, node, value, axes)
 
@@ -91,7 +92,7 @@ def _stack(frame: Frame, node: py.Call) -> Val:
 def _expand_dims(frame: Frame, node: py.Call) -> Val:
     found = given(frame, node, "a axis", 2)
     value = frame.kept(array_of(frame, found["a"]), node)
-    rank, span = _ranked(frame, node, value) + 1, frame.span(node)
+    rank, span = ranked(frame, node, value) + 1, frame.span(node)
     axis = axis_of(frame, found["axis"], rank) or 0
     old = [k for k in range(rank) if k != axis]
     shape = [build.integer(1, span) if k == axis else build.extent(value.expr, old.index(k), span) for k in range(rank)]

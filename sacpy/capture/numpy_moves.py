@@ -56,13 +56,13 @@ def _reshape(frame: Frame, node: py.Call, of: Val | None = None) -> Val:
 def _flat(shared: bool) -> Callable[..., Val]:
     def row(frame: Frame, node: py.Call, of: Val | None = None) -> Val:
         found = given(frame, node, "a", 1, of is not None)
-        value = _flattened(frame, node, of if of is not None else array_of(frame, found["a"]))
+        value = flattened(frame, node, of if of is not None else array_of(frame, found["a"]))
         return value if shared else replace(value, shares=frozenset())
 
     return row
 
 
-def _flattened(frame: Frame, node: py.AST, value: Val) -> Val:
+def flattened(frame: Frame, node: py.AST, value: Val) -> Val:
     """The elements in one row."""
     if value.kind.rank == 1:
         return value
@@ -110,9 +110,12 @@ def sequence(frame: Frame, node: py.expr) -> list[Val]:
 def _concatenate(frame: Frame, node: py.Call) -> Val:
     found = given(frame, node, "arrays axis")
     items = sequence(frame, found["arrays"])
-    result = items[0]
-    axis = axis_of(frame, found.get("axis"), result.kind.rank) or 0
-    span = frame.span(node)
+    return joined(frame, node, items, axis_of(frame, found.get("axis"), items[0].kind.rank) or 0)
+
+
+def joined(frame: Frame, node: py.AST, items: list[Val], axis: int) -> Val:
+    """Arrays one behind the other along an axis."""
+    result, span = items[0], frame.span(node)
     for item in items[1:]:
         a, b = alike(frame, node, result, item)
         if not a.kind.rank or a.kind.rank != b.kind.rank:
@@ -192,7 +195,7 @@ def _along(sac: str, base: str = "") -> Callable[..., Val]:
             )
         if axis is None and rank > 1:
             if sac.startswith("Scan"):
-                value = _flattened(frame, node, frame.kept(value, node))
+                value = flattened(frame, node, frame.kept(value, node))
                 rank = 1
             axis = rank - 1
         own = value.kind.base
@@ -226,18 +229,32 @@ def _outer(frame: Frame, node: py.Call) -> Val:
 
 
 def _diff(frame: Frame, node: py.Call) -> Val:
-    value = frame.kept(array_of(frame, given(frame, node, "a")["a"]), node)
-    if value.kind.rank != 1 or value.kind.base == "bool":
-        raise frame.refused(node, f"np.diff takes numbers with one axis here, not {value.kind}", "", DIFFER)
-    span, k = frame.span(node), frame.fresh("k")
+    found = given(frame, node, "a n axis")
+    value = array_of(frame, found["a"])
+    rank = value.kind.rank
+    if not rank or value.kind.base == "bool":
+        raise frame.refused(node, f"np.diff takes numbers with known axes here, not {value.kind}", "", DIFFER)
+    axis = axis_of(frame, found.get("axis"), rank) if "axis" in found else rank - 1
+    times = static_int(frame, found["n"]) if "n" in found else 1
+    if times is None or times < 0 or axis is None:
+        raise frame.refused(found.get("n", node), "how often is a number from 0 on in the text", "", RANGE)
+    for _ in range(times):
+        value = _differences(frame, node, value, axis, rank)
+    return value
+
+
+def _differences(frame: Frame, node: py.AST, value: Val, axis: int, rank: int) -> Val:
+    value, span = frame.kept(value, node), frame.span(node)
+    names = [frame.fresh("k") for _ in range(rank)]
+    upper = [build.extent(value.expr, k, span) for k in range(rank)]
     one = build.integer(1, span)
-    after = ast.Select(value.expr, (build.binary("+", build.var(k, span), one, span),), span)
-    before = ast.Select(value.expr, (build.var(k, span),), span)
-    less = build.binary("-", build.extent(value.expr, 0, span), one, span)
-    upper = build.call("max", [less, build.integer(0, span)], span)
-    return Val(
-        build.comprehension([k], build.binary("-", after, before, span), [upper], span), array(value.kind.base, 1)
-    )
+    before: list[ast.Expr] = [build.var(k, span) for k in names]
+    after = [build.binary("+", e, one, span) if k == axis else e for k, e in enumerate(before)]
+    less = build.binary("-", upper[axis], one, span)
+    upper[axis] = build.call("max", [less, build.integer(0, span)], span)
+    later, earlier = (ast.Select(value.expr, tuple(at), span) for at in (after, before))
+    cell = build.binary("-", later, earlier, span)
+    return Val(build.comprehension(names, cell, upper, span), array(value.kind.base, rank))
 
 
 def _searchsorted(frame: Frame, node: py.Call) -> Val:

@@ -17,7 +17,7 @@ from typing import Any
 from sacpy.base.spelling import closest
 from sacpy.capture import build, calls, expressions, heads, statements
 from sacpy.capture import einsum as _sums  # noqa: F401 - they register themselves
-from sacpy.capture import numpy_axes as _axes  # noqa: F401
+from sacpy.capture import numpy_parts as _parts  # noqa: F401
 from sacpy.capture.expressions import MISSING
 from sacpy.capture.frame import NOTHING, Frame, Knowledge, Restart, Val
 from sacpy.capture.heads import Shaped

@@ -28,6 +28,18 @@ if {broken!r}:
     answered = makers.Makers._answered
     makers.Makers._answered = lambda self, r: answered(self, (*r[:3], "another" + r[3], *r[4:]))
 
+if {ahead!r}:
+    answered = makers.Makers._answered
+    def only_what_is_there(self, request):
+        assert request[3] in self._ahead
+        return answered(self, request)
+    makers.Makers._answered = only_what_is_there
+    made_here = makers.Makers._delivered
+    def delivered(self, unit, kind, name, data):
+        print(unit.key, len(data) > 0)
+        return made_here(self, unit, kind, name, data)
+    makers.Makers._delivered = delivered
+
 @sacpy.function
 def dense(a: Double["n", "m"], b: Double["m", "k"]) -> Double["n", "k"]:
     return a @ b + 1.0
@@ -49,11 +61,12 @@ print(sorted(r.function for r in default_session("auto").stats().rows if r.where
 """
 
 
-def run(folder: Path, broken: bool = False) -> list[str]:
-    """What the script prints. `broken`: the other process has the programs otherwise."""
+def run(folder: Path, broken: bool = False, ahead: bool = False) -> list[str]:
+    """What the script prints. `broken`: the other process has the programs otherwise; `ahead`: it answers with what it
+    has made before it was asked, and with nothing else."""
     path = folder / "script.py"
     if not path.exists():
-        path.write_text(SCRIPT.format(broken=broken))
+        path.write_text(SCRIPT.format(broken=broken, ahead=ahead))
     environment = {"SACPY_CACHE_DIR": str(folder / "cache"), "PYTHONPATH": str(ROOT)}
     command = [sys.executable, str(path)]
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.splitlines()
@@ -62,9 +75,13 @@ def run(folder: Path, broken: bool = False) -> list[str]:
 def test_who_compiles_is_there_before_the_first_call_unless_the_cache_has_what_comes(tmp_path: Path) -> None:
     assert run(tmp_path) == ["[True]", "[True]", "['dense']"]
     assert run(tmp_path) == ["[]", "[]", "['dense']"]
-    (tmp_path / "script.py").write_text(SCRIPT.format(broken=False) + "# changed\n")
+    (tmp_path / "script.py").write_text(SCRIPT.format(broken=False, ahead=False) + "# changed\n")
     assert run(tmp_path)[0] == "[True]"
 
 
 def test_what_has_become_another_program_there_is_compiled_here(tmp_path: Path) -> None:
     assert "dense" in run(tmp_path, broken=True)[2]
+
+
+def test_the_first_call_is_compiled_before_it_is_asked_for(tmp_path: Path) -> None:
+    assert "_MAIN::dense/0 True" in run(tmp_path, ahead=True)

@@ -10,9 +10,10 @@ import pytest
 from sacpy import Captured
 from sacpy.capture.function import default_session
 from tests.capture.edges import EDGES
+from tests.capture.parts import PARTS as REPEATED
 from tests.capture.subset import CASES as PARTS
 
-CASES = [*PARTS, *EDGES]
+CASES = [*PARTS, *EDGES, *REPEATED]
 
 
 def compare(found: Any, expected: Any) -> None:

@@ -573,3 +573,58 @@ def division_by_zero(a: int, b: int) -> int:
 @wrong(V[:0])
 def least_of_nothing(a: Double["n"]) -> float:
     return np.min(a)  # E0616
+
+
+@wrong(A)
+def squeezed_without_an_axis(a: Double["n", "m"]) -> Double[:]:
+    return np.squeeze(a)  # E0907
+
+
+@wrong(A[:, :0])
+def squeezed_where_there_are_more(a: Double["n", "m"]) -> Double[:]:
+    return np.squeeze(a, axis=0)  # E0616
+
+
+@wrong(V, -1)
+def repeated_less_than_never(a: Double["n"], k: int) -> Double[:]:
+    return np.repeat(a, k)  # E0616
+
+
+@wrong(V)
+def a_trace_of_a_vector(a: Double["n"]) -> float:
+    return np.trace(a)  # E0903
+
+
+@wrong(A, 1)
+def a_diagonal_that_varies(a: Double["n", "m"], k: int) -> Double[:]:
+    return np.diag(a, k)  # E0908
+
+
+@wrong(V)
+def mirrored_without_columns(a: Double["n"]) -> Double[:]:
+    return np.fliplr(a)  # E0903
+
+
+@wrong(V[:0])
+def convolved_with_nothing(a: Double["n"]) -> Double[:]:
+    return np.convolve(a, a)  # E0616
+
+
+@wrong(V)
+def convolved_in_another_way(a: Double["n"]) -> Double[:]:
+    return np.convolve(a, a, mode="half")  # E0907
+
+
+@wrong(V)
+def each_truth_once(a: Double["n"]) -> Bool[:]:
+    return np.unique(a > 0)  # E0903
+
+
+@wrong(V)
+def interpolated_over_a_matrix(a: Double["n"]) -> Double[:]:
+    return np.interp(a, a[:, None], a)  # E0903
+
+
+@wrong(V, V[:2])
+def points_without_values(a: Double["n"], b: Double["m"]) -> Double["n"]:
+    return np.interp(a, a, b)  # E0615

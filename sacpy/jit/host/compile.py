@@ -5,7 +5,8 @@ package (`installed`), it is compiled once too, and kept in the cache.
 
 LLVM cannot be stopped, and what it does in this process keeps others from it, and forks and the process's end waiting.
 So only what is small is translated here; all else goes to a process that can be killed (`compilers`), where LLVM has a
-bounded time. What is huge, and what took longer, is translated with little effort: in time that is in proportion to its
+bounded time; only a process that does nothing but compile, and may be killed itself, translates more before it goes
+elsewhere. What is huge, and what took longer, is translated with little effort: in time that is in proportion to its
 size. A process that has translated much here goes elsewhere with all of it, since it does not come back from LLVM as
 small as it was.
 """
@@ -37,12 +38,14 @@ from sacpy.jit.options import Options
 # characters of IR that LLVM translates soon, if no block is LONG: ordinary ones take it 1 to 4 microseconds each,
 # hostile ones 8
 BRIEF = 32 << 10
+APART = 4  # times so much is translated by a process that only compiles
 LONG = 120  # lines of a block: for some of LLVM's passes they count squared
 # characters of IR from which on it is done with little effort: half as much again as the largest unit of an ordinary
 # program
 HUGE = 768 << 10
 
 SERVED = 32  # objects that a linker links
+_most = 1  # times what is BRIEF and LONG is translated here
 _numbers, _here = itertools.count(1), itertools.count()
 _border = re.compile(r"^(?:[\w.$\"-]+:|define |\})", re.MULTILINE)  # where a block begins or ends
 
@@ -58,8 +61,16 @@ def assembly(ir: str, options: Options) -> str:
     return _made(Task(ir, options.opt_level, options.verify, assembly=True)).decode()
 
 
+def stay_here() -> None:
+    """This process does nothing but compile, and may be ended in the middle of it."""
+    global _most
+    _most = APART
+
+
 def begin_compiler() -> None:
     """Something large is on its way to `compile_object`: what it takes to compile that starts now."""
+    if _most > 1:  # it is hardly ever needed
+        return
     from sacpy.jit.host import compilers
 
     with suppress(compilers.CompilerLost):
@@ -86,7 +97,7 @@ def _made(task: Task) -> bytes:
 def is_brief(ir: str) -> bool:
     """Whether LLVM is through with a module soon: in less than 0.2 seconds, or hardly more where somebody has meant it
     to take long."""
-    return len(ir) <= BRIEF and max(block.count("\n") for block in _border.split(ir)) <= LONG
+    return len(ir) <= _most * BRIEF and max(block.count("\n") for block in _border.split(ir)) <= _most * LONG
 
 
 _at_work = threading.Lock()  # LLVM works for one thread at a time here

@@ -32,7 +32,7 @@ from sacpy.jit.options import Options, cores
 from sacpy.jit.run.contract import CompileContext, Compiled, Compiler, Pace, Policy
 from sacpy.jit.run.cost import STEP
 from sacpy.jit.run.dispatch import Site
-from sacpy.jit.run.makers import Makers
+from sacpy.jit.run.makers import FirstCall, Makers
 from sacpy.jit.run.program_state import ProgramState
 from sacpy.jit.run.regions import Regions
 from sacpy.jit.run.remembered import Recent, Watched
@@ -279,9 +279,9 @@ class Engine:
         if self._may_go_on:
             self._makers.early(hint, read)
 
-    def tell(self, program: ElaboratedProgram, tree: ast.Module) -> None:
-        """A program has come about, of a tree, and is likely to be run."""
-        self._makers.tell(program, tree)
+    def tell(self, program: ElaboratedProgram, tree: ast.Module, call: FirstCall | None) -> None:
+        """A program has come about, of a tree, and is likely to be run (`Makers.tell`)."""
+        self._makers.tell(program, tree, call)
 
     def is_ready(self, room: ProgramState) -> bool:
         """Whether what is asked for is begun at once, by a process that has nothing else to do."""

@@ -21,7 +21,7 @@ import sys
 import threading
 import warnings
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from io import RawIOBase
 from time import monotonic, sleep
@@ -59,9 +59,10 @@ class Fork:
         answer: Callable[[Any], bytes],
         prepare: Callable[[], None] | None = None,
         hear: Callable[[Any], None] | None = None,
+        idle: Callable[[], Iterator[None]] | None = None,
     ) -> None:
-        """`prepare`: what it does first; `hear`: what it does about what it is told. Raises `OSError` where there is
-        none to be had."""
+        """`prepare`: what it does first; `hear`: what it does about what it is told; `idle`: the steps of what it does
+        as long as it is asked and told nothing. Raises `OSError` where there is none to be had."""
         self.waiting: deque[Asked[Any]] = deque()
         self.ended = True
         self._owner = os.getpid()
@@ -79,7 +80,7 @@ class Fork:
             raise
         requests, self._asks, self._answers, answers = ends
         if self._process == 0:
-            _serve(answer, prepare, hear, requests, answers)
+            _serve(answer, prepare, hear, idle, requests, answers)
         self._room = _widened(self._asks)
         os.close(requests)
         os.close(answers)
@@ -233,6 +234,7 @@ def _serve(
     answer: Callable[[Any], bytes],
     prepare: Callable[[], None] | None,
     hear: Callable[[Any], None] | None,
+    idle: Callable[[], Iterator[None]] | None,
     requests: int,
     answers: int,
 ) -> NoReturn:
@@ -261,6 +263,9 @@ def _serve(
         if prepare is not None:
             prepare()
         with open(requests, "rb", buffering=0) as source, open(answers, "wb", buffering=0) as sink:
+            steps = iter(()) if idle is None else idle()
+            while not select.select([source], [], [], 0)[0] and next(steps, steps) is not steps:
+                pass
             while select.select([source], [], [], IDLE)[0]:
                 head = source.read(_HEAD.size)
                 if not head:

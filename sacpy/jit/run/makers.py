@@ -10,11 +10,11 @@ code depends on. For other programs that came later there is another.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import ref
 
 from sacpy.jit.beside import Job
-from sacpy.jit.kinds import Kind
+from sacpy.jit.kinds import LARGEST, Detail, Kind, kind_of
 from sacpy.jit.run.regions import Regions
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from sacpy.lang.core import Program
     from sacpy.lang.elaborate.program import ElaboratedProgram
 
+FirstCall: TypeAlias = "tuple[str, tuple[tuple[int, ...], ...]]"  # a function's name, and the shapes of its arguments
 FORKS = 2  # processes that compile for one engine at most
 
 
@@ -51,7 +52,10 @@ class Makers:
         self._told: list[tuple[ref[ElaboratedProgram], int]] = []  # programs that the last fork was told, by number
         self._hears = False  # whether that was made early
         self._hint = ""  # what the cache is to know when it is asked for something
-        self._heard: dict[int, Fingerprints] = {}  # in the other process: of the programs that it was told
+        # in the other process: of the programs that it was told, and what it has made before it was asked, by name
+        self._heard: dict[int, Fingerprints] = {}
+        self._ahead: dict[str, bytes] = {}
+        self._unread: dict[int, ElaboratedProgram] = {}  # of which only what has been made is elaborated
         self._job: Job[Version] | None = None
 
     def number(self, program: Program) -> int:
@@ -69,25 +73,47 @@ class Makers:
         if self._forks or self._programs or self._tools.cache.has(hint):
             return
 
-        def hear(message: tuple[int, bytes]) -> None:
+        def hear(message: tuple[int, bytes, FirstCall | None]) -> None:
             from sacpy.jit.fingerprint import Fingerprints
             from sacpy.lang.modules import packing
 
-            number, data = message
-            self._heard[number] = Fingerprints(Regions(read(packing().unpacked(data))))
+            number, data, call = message
+            program = read(packing().unpacked(data))
+            heard = self._heard[number] = Fingerprints(Regions(program))
+            if call is not None:
+                self._unread[number] = program
+                self._make_ahead(program, heard, call)
+            else:
+                program.check()
 
         if self._new_fork(hear) is not None:
             self._hears, self._hint = True, hint
 
-    def tell(self, program: ElaboratedProgram, tree: ast.Module) -> None:
-        """A program has come about, of a tree: a process that was made early had better know it."""
+    def tell(self, program: ElaboratedProgram, tree: ast.Module, call: FirstCall | None) -> None:
+        """A program has come about, of a tree: a process that was made early had better know it. `call`: what will be
+        called first, if that is known; its version is begun before this process asks for it."""
         fork = self._forks[-1] if self._hears and self._forks else None
         if fork is not None and not fork.ended:
             from sacpy.lang.modules import packing
 
-            if fork.tell((self._programs, packing().packed(tree))):
+            if fork.tell((self._programs, packing().packed(tree), call)):
                 self._told.append((ref(program), self._programs))
                 self._programs += 1
+
+    def _make_ahead(self, program: ElaboratedProgram, heard: Fingerprints, call: FirstCall) -> None:
+        """In the other process: what it will be asked for, most likely."""
+        from sacpy.jit.run.compiler import made_apart
+
+        name, shapes = call
+        (entry,) = program.main.own(name)
+        key = program.key(entry, ())
+        signature = heard.program.signature(key)
+        if len(signature.params) != len(shapes) or max((e for shape in shapes for e in shape), default=0) > LARGEST:
+            return
+        kind = kind_of(shapes, [slot.base for slot in signature.params], Detail.EXTENTS)
+        digest = heard.digest(key, kind, self._tools.options)
+        if not self._tools.cache.has(digest):
+            self._ahead[digest] = made_apart(heard.program, key, kind, digest, self._tools)
 
     def has_ready(self, room: ProgramState) -> bool:
         """Whether a process that was made early would begin with something of a program now."""
@@ -162,11 +188,12 @@ class Makers:
     def _new_fork(self, hear: Callable[[Any], None] | None) -> Fork | None:
         """A process that knows all programs of now, if there may be one."""
         from sacpy.jit.run.fork import Fork, may_fork
+        from sacpy.jit.run.rehearsal import steps
 
         if not self._may_fork or len(self._forks) >= FORKS or self._tools.device is not None or not may_fork():
             return None
         try:
-            self._forks.append(Fork(self._answered, _load, hear))
+            self._forks.append(Fork(self._answered, _load, hear, None if hear is None else steps))
         except OSError:
             self._may_fork = False
             return None
@@ -179,6 +206,10 @@ class Makers:
         from sacpy.lang.core_data import unpacked
 
         number, key, kind, name, function = request
+        if name in self._ahead:
+            return self._ahead.pop(name)
+        if number in self._unread:
+            self._unread.pop(number).check()
         heard = self._heard.get(number)
         program = next(u.room.program for u in self._units() if u.room.number == number) if not heard else heard.program
         if function:
@@ -199,3 +230,6 @@ def _load() -> None:
     from sacpy.jit.run.compiler import load
 
     load()
+    from sacpy.jit.host.compile import stay_here
+
+    stay_here()

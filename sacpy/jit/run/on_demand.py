@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from sacpy.interp.engine import Turn
     from sacpy.interp.evaluator import Evaluator
     from sacpy.jit.run.engine import Engine
+    from sacpy.jit.run.makers import FirstCall
     from sacpy.lang import ast
     from sacpy.lang.elaborate.program import ElaboratedProgram
 
@@ -66,10 +67,10 @@ class OnDemand:
         """Programs will come, most likely with something to compile: makes the real engine."""
         self.engine.expect(hint, read)
 
-    def tell(self, program: ElaboratedProgram, tree: ast.Module) -> None:
-        """A program has come about, of a tree, and is likely to be run."""
+    def tell(self, program: ElaboratedProgram, tree: ast.Module, call: FirstCall | None) -> None:
+        """A program has come about, of a tree, and is likely to be run, with this call first if one is known."""
         if self._engine is not None:
-            self._engine.tell(program, tree)
+            self._engine.tell(program, tree, call)
 
     def stop(self) -> None:
         """Ends what runs natively now."""
