@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 
-from sacpy.jit.analysis.filled import set_whole
 from sacpy.jit.analysis.straight import is_row_of, makes_array
 from sacpy.jit.host import layout
 from sacpy.jit.host.loops import before
@@ -41,7 +40,10 @@ class Lowering(Writer):
             from sacpy.jit.host.places import placed
 
             into, openings = placed(self, block, mine, into)
-            self.unit.unfilled |= set_whole(block)
+            if any(isinstance(s, g.Let) and isinstance(s.rhs, g.For) for s in block.statements):
+                from sacpy.jit.analysis.filled import set_whole
+
+                self.unit.unfilled |= set_whole(block)
         last: dict[str, int] = {}
         for number, s in enumerate(block.statements):
             last.update(dict.fromkeys(uses.of(s), number))
