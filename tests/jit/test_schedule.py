@@ -77,6 +77,7 @@ FUNCTIONS = (
         for name in ("attention", "attended", "finer", "combs", "read", "blocks", "stripes", "anyLarge")
     ),
     ("programs/borders.sac", "mirrored/0"),
+    ("programs/multigrid.sac", "scatter/0"),
     ("programs/conjugate_gradient.sac", "laplacian/0"),
     ("programs/components.sac", "components/0"),
     ("programs/gram_schmidt.sac", "orthonormal/0"),
@@ -198,6 +199,13 @@ BUGS = [
         "residues",
         "return Residues(\n        divisor,",
         "return Residues(\n        divisor + 1,",
+    ),
+    bug(
+        "a remainder is not that of the first index",
+        "residues",
+        "residues",
+        "int(first.value) % divisor",
+        "(int(first.value) + 1) % divisor",
     ),
     bug("an offset is lost", "residues", "_divided", "return (offset, int", "return (0, int"),
     bug("a body has its products twice", "row_products", "without", "if products else p", "if not products else p"),

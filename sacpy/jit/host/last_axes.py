@@ -83,7 +83,7 @@ def residue_loops(
 
     def together(k: str) -> None:
         first = code.product(k, str(d))
-        for r in range(d):
+        for r in range(d) if found.only is None else (found.only,):
             for v, offset in found.quotients:
                 wide = code.sum(k, str((r + offset) // d))
                 lowering.bind_scalar(v, code.op(f"trunc i64 {wide} to i32"), wide)
@@ -92,6 +92,11 @@ def residue_loops(
                 lowering.bind_scalar(v, rest, rest)
             several(code.sum(first, str(r)))
 
+    if found.only is not None:
+        first, behind = (code.difference(bound, str(found.only)) for bound in (lower, upper))
+        end = code.op(f"sdiv i64 {code.sum(behind, str(d - 1))}, {d}")
+        count_loop(lowering, code.op(f"sdiv i64 {first}, {d}"), end, "1", together)
+        return
     start, begin = "0", lower
     if lower != "0":
         start = code.op(f"sdiv i64 {code.sum(lower, str(d - 1))}, {d}")
