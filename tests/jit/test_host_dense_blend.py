@@ -9,7 +9,9 @@ import pytest
 from sacpy.jit.host.lowering import lower
 from sacpy.jit.ir.graph import Let, Partition, Unit, WithLoop, integer, statements
 from sacpy.jit.schedule import dense_blend
-from sacpy.jit.schedule.rows import grouped, takes_turns
+from sacpy.jit.schedule.loops import IntoArray
+from sacpy.jit.schedule.rows import _meshes, grouped, takes_turns
+from tests.fuzz.differential import small_chunks
 from tests.jit.graph_text import unit as parsed
 from tests.jit.native_tools import STRICT, agree_on, on_threads
 
@@ -188,3 +190,44 @@ def test_rows_further_apart_than_a_turn_are_not_one_thread_s() -> None:
     u = parsed(FAR)
     assert [[p.lower[0] for p in g] for g in grouped(parts(u)[0])] == [[integer(1)], [integer(3), integer(4)]]
     agree_on(u, [[RNG.standard_normal(shape)] for shape in ((6, 5), (9, 12), (2, 3), (4, 1))])
+
+
+MESH = """
+function f(int n, int m, int end, {base}[n,m] a)
+    {base}[n,m] r = with [n,m] disjoint
+        {operator}
+        part [0,1] <= [i,j] < [n,m] step [1,3] width [1,1]
+            {base} x = load a[i,j]
+            {base} y = add x, x
+            yield y
+        part [0,0] <= [i.1,j.1] < [n,end] step [1,3] width [1,1]
+            int k = div j.1, 3
+            {base} x.1 = load a[i.1,k]
+            yield x.1
+        part [0,5] <= [i.2,j.2] < [n,m] step [1,3] width [1,1]
+            int up = add! j.2, 1
+            int l = div up, 3
+            int t = mod up, 3
+            {base} x.2 = load a[i.2,l]
+            {base} w = {of} t
+            {base} y.2 = sub x.2, w
+            yield y.2
+    return n, m, r
+"""
+
+
+@pytest.mark.parametrize(
+    ("base", "dtype", "of"), [("double", "f8", "tod"), ("float", "f4", "tof"), ("long", "i8", "tol")]
+)
+@pytest.mark.parametrize("operator", ["modarray a", "genarray {base} default {zero}"])
+def test_columns_between_one_another_are_meshed(base: str, dtype: str, of: str, operator: str) -> None:
+    zero = {"double": "0.5", "float": "0.5:float", "long": "7:long"}[base]
+    u = parsed(MESH.format(base=base, of=of, operator=operator.format(base=base, zero=zero)))
+    found = [[p.lower[1] for p in g] for g in _meshes(parts(u)[0], [IntoArray(base, False)])]
+    assert found == [[integer(0), integer(1)], [integer(5)]]  # further apart than a step
+    shapes = ((3, 9), (2, 31), (1, 1), (0, 5), (4, 0), (5, 2), (2, 7))
+    ends = [(shape, end) for shape in shapes for end in {0, 1, shape[1] // 2, shape[1]} if end <= shape[1]]
+    many = [[end, (RNG.standard_normal(shape) * 9).astype(dtype)] for shape, end in ends]
+    agree_on(u, many)
+    with small_chunks():
+        agree_on(u, many)

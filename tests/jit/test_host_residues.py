@@ -86,6 +86,24 @@ def test_nothing_is_left_to_divide_where_indices_are_taken_together() -> None:
     assert "div" not in twice and "rem" not in twice
 
 
+@pytest.mark.parametrize("divisor", [2, 3, 4])
+@pytest.mark.parametrize("first", [0, 1, 5])
+@pytest.mark.parametrize("offset", [0, 1, 7])
+def test_one_index_of_each_round_where_a_partition_steps_by_the_number(divisor: int, first: int, offset: int) -> None:
+    text = SPREAD.replace("[first]", f"[{first}]").replace("< [end]", f"< [end] step [{divisor}] width [1]")
+    u = parsed(text.format(body=QUOTIENTS.format(divisor=divisor, offset=offset, remainder="mod")))
+    assert found(u) == divisor
+    assert "sdiv i32" not in lower(u, STRICT)
+    agree_on(u, [[RNG.standard_normal(60), 43, 0, end] for end in (0, 1, first, first + 1, first + divisor, 42, 43)])
+
+
+def test_a_step_by_another_number_or_from_anywhere_is_taken_index_by_index() -> None:
+    body = QUOTIENTS.format(divisor=2, offset=1, remainder="mod")
+    for first, step in (("0", 4), ("first", 2)):
+        text = SPREAD.replace("[first]", f"[{first}]").replace("< [end]", f"< [end] step [{step}] width [1]")
+        assert found(parsed(text.format(body=body))) is None
+
+
 @pytest.mark.parametrize(
     "body",
     [

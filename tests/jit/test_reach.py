@@ -127,6 +127,7 @@ CHOICES = {
     "tiles.REDUCED": (WAYS, "attended/0"),
     "rows.SHARED": ("programs/conjugate_gradient.sac", "laplacian/0"),
     "rows.TURNS": (WAYS, "stripes/0"),
+    "rows.MESHED": (WAYS, "wider/0"),
     "threads.CUT": ("programs/conjugate_gradient.sac", "laplacian/0"),
     "threads.LINES": (WAYS, "attended/0"),
     "threads.PANELS": ("benchmarks/suite/attention/attention.sac", "run/0"),

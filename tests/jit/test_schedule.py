@@ -77,6 +77,7 @@ FUNCTIONS = (
         for name in ("attention", "attended", "finer", "combs", "read", "blocks", "stripes", "anyLarge")
     ),
     ("programs/borders.sac", "mirrored/0"),
+    ("programs/multigrid.sac", "scatter/0"),
     ("programs/conjugate_gradient.sac", "laplacian/0"),
     ("programs/components.sac", "components/0"),
     ("programs/gram_schmidt.sac", "orthonormal/0"),
@@ -117,7 +118,21 @@ SCALED = """double w.9 = for l from 0 to i step 1 with double s.9 := scale
                 double u.9 = mul s.9, 0.5
                 next u.9"""
 CLAMPED = "int l = min i, 3\n            double y = load a[l]\n            yield y"
+MESH = """
+function f(int n, int m, double[n,m] a)
+    double[n,m] r = with [n,m] disjoint
+        genarray double default 0.5
+        part [0,0] <= [i,j] < [n,m] step [1,2] width [1,1]
+            double x = load a[i,j]
+            yield x
+        part [0,1] <= [i.1,j.1] < [n,m] step [1,2] width [1,1]
+            bool ok = lt j.1, 90
+            check ok : it is small
+            yield 1.0
+    return n, m, r
+"""
 GRAPHS = (
+    MESH,
     GATHERED, TURNS, FAR, LOOPS, loop(more=BELOW), SHIFTED.format(loop=ROUNDS),
     ROWS.replace("bool t.2 = lt t, k", "bool t.2 = lt q, k"),
     COMB.format(operator="modarray a", step=2, body=CLAMPED),
@@ -199,6 +214,13 @@ BUGS = [
         "return Residues(\n        divisor,",
         "return Residues(\n        divisor + 1,",
     ),
+    bug(
+        "a remainder is not that of the first index",
+        "residues",
+        "residues",
+        "int(first.value) % divisor",
+        "(int(first.value) + 1) % divisor",
+    ),
     bug("an offset is lost", "residues", "_divided", "return (offset, int", "return (0, int"),
     bug("a body has its products twice", "row_products", "without", "if products else p", "if not products else p"),
     bug(
@@ -212,14 +234,21 @@ BUGS = [
         "return Tiles(c, 2, max(1, WIDE // sums), lanes)",
     ),
     bug("rows of tiles come first", "tiles", "tile_loops", "(*outer, *tiles,", "(*outer, *tiles[::-1],"),
-    bug("a turn is left out", "rows", "rows_of", "tuple(_first(p, axis) for p in group)", "tuple(0 for p in group)"),
+    bug(
+        "a turn is left out",
+        "rows",
+        "rows_of",
+        "tuple(parts), tuple(_first(p, axis) for p in group)",
+        "tuple(parts), tuple(0 for p in group)",
+    ),
     bug(
         "rows do not begin together",
         "rows",
         "grouped",
-        "shared = (p.lower[axis], p.upper[axis])",
-        "shared = p.upper[axis]",
+        "shared = (p.lower[axis],",
+        "shared = (",
     ),
+    bug("a mesh has a way out", "rows", "_meshes", "not has_checks(p.body)", "True"),
     bug("turns are further apart than a step", "rows", "_turns", "< step.value", "< 9 * step.value"),
     bug("a check is not made ahead", "checks_ahead", "_sorted", "others.append(c.condition)", "pass"),
     bug(

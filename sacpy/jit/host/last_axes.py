@@ -68,6 +68,16 @@ def blend_loop(
     count_loop(lowering, lower, end, str(size), strip)
 
 
+def bind_quotients(lowering: Writer, found: Residues, k: str, r: int) -> None:
+    """Sets quotients and remainders for the index that is k times the divisor, and `r`."""
+    for v, offset in found.quotients:
+        wide = lowering.code.sum(k, str((r + offset) // found.divisor))
+        lowering.bind_scalar(v, lowering.code.op(f"trunc i64 {wide} to i32"), wide)
+    for v, offset in found.remainders:
+        rest = str((r + offset) % found.divisor)
+        lowering.bind_scalar(v, rest, rest)
+
+
 def residue_loops(
     lowering: Writer,
     found: Residues,
@@ -83,15 +93,15 @@ def residue_loops(
 
     def together(k: str) -> None:
         first = code.product(k, str(d))
-        for r in range(d):
-            for v, offset in found.quotients:
-                wide = code.sum(k, str((r + offset) // d))
-                lowering.bind_scalar(v, code.op(f"trunc i64 {wide} to i32"), wide)
-            for v, offset in found.remainders:
-                rest = str((r + offset) % d)
-                lowering.bind_scalar(v, rest, rest)
+        for r in range(d) if found.only is None else (found.only,):
+            bind_quotients(lowering, found, k, r)
             several(code.sum(first, str(r)))
 
+    if found.only is not None:
+        first, behind = (code.difference(bound, str(found.only)) for bound in (lower, upper))
+        end = code.op(f"sdiv i64 {code.sum(behind, str(d - 1))}, {d}")
+        count_loop(lowering, code.op(f"sdiv i64 {first}, {d}"), end, "1", together)
+        return
     start, begin = "0", lower
     if lower != "0":
         start = code.op(f"sdiv i64 {code.sum(lower, str(d - 1))}, {d}")

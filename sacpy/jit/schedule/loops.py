@@ -17,6 +17,7 @@ over what a round of the outer one leaves them. Their tags:
     lanes       a fixed number of accumulators, `vectors` of `size` lanes; `rest`: what is left has fewer
     single      one index after the other, and no vectors
     tile        so many cells in registers
+    mesh        one index of each of so many partitions in a round
 """
 
 from __future__ import annotations
@@ -137,7 +138,7 @@ class LoopNest(Node):
 
 class Rows(Node):
     """One loop over an axis that several partitions share, with the loops of each inside. `turns`: the rows of each
-    lie between those of the others: where the first ones are."""
+    lie between those of the others: where the first ones are. Along the last axis the loop is a `mesh`."""
 
     loop: Loop
     partitions: tuple[g.Partition, ...]

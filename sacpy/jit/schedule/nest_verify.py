@@ -145,8 +145,14 @@ def _blend(n: LoopNest) -> None:
 
 def _residues(n: LoopNest, context: Context) -> None:
     r, p = n.residues, n.partition
-    law(r is not None and p.step is None and r.divisor > 1, "remainders are of a number")
     assert r is not None
+    law(r.divisor > 1 and (p.width is None or p.width[-1] == ONE), "remainders are of a number")
+    if p.step is None or p.step[-1] == ONE:
+        law(r.only is None, "all remainders occur")
+    else:
+        first = p.lower[-1]
+        law(step_of(p, p.rank - 1) == r.divisor and isinstance(first, g.Const), "one remainder occurs")
+        law(isinstance(first, g.Const) and first.value >= 0 and first.value % r.divisor == r.only, "it is the first's")
     divided = {
         v.name: (code, offset) for code, many in (("div", r.quotients), ("mod", r.remainders)) for v, offset in many
     }

@@ -172,7 +172,7 @@ class _Nesting:
 
     def divides(self) -> bool:
         """Whether indices are taken together by their remainders."""
-        if self.p.step is not None or self.earlier or not any(map(_is_division, self.body.statements)):
+        if self.earlier or not any(map(_is_division, self.body.statements)):
             return False
         from sacpy.jit.schedule.residues import residues
 

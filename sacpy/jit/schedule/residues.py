@@ -8,6 +8,8 @@ In: a partition, and where its values go. Out: how its last axis is run through,
         b = div (i + 1), 2          ->         x[2k + 1] = 0.5 * (u[k] + u[k + 1])
         .. load u[a] .. load u[b]          what is left, one by one
 
+A partition that steps by that number has one index in each round, whose remainder is that of the first.
+
 The loads of a round, and its stores, lie a fixed number apart from those of the next, so LLVM can make vectors of them;
 of a quotient it would have to look up each lane. Dividends are the index plus a number that is not negative.
 """
@@ -26,10 +28,12 @@ CODE = 240  # statements of all copies of the body
 
 
 class Residues(Node):
-    """How a last axis is run through: `divisor` indices in a round. `quotients`, `remainders`: by name, the variable
-    and what is added to the index before it is divided; `rest`: the body without them."""
+    """How a last axis is run through: `divisor` indices in a round, or of a partition that steps by it the one with the
+    remainder `only`. `quotients`, `remainders`: by name, the variable and what is added to the index before it is
+    divided; `rest`: the body without them."""
 
     divisor: int
+    only: int | None
     quotients: tuple[tuple[g.Var, int], ...]
     remainders: tuple[tuple[g.Var, int], ...]
     rest: g.Block
@@ -40,7 +44,7 @@ def residues(p: g.Partition, goals: Sequence[Goal], sums: Sums) -> Residues | No
     `sums`: the operations without overflow that variables are set to."""
     if (
         not p.rank
-        or p.step is not None
+        or (p.width is not None and p.width[-1] != g.integer(1))
         or not all(isinstance(x, IntoArray) and not x.earlier and not x.cells for x in goals)
     ):
         return None
@@ -58,11 +62,18 @@ def residues(p: g.Partition, goals: Sequence[Goal], sums: Sums) -> Residues | No
     if len(divisors) != 1:
         return None
     (divisor,) = divisors
+    only = None
+    if p.step is not None and p.step[-1] != g.integer(1):
+        first = p.lower[-1]
+        if p.step[-1] != g.integer(divisor) or not isinstance(first, g.Const) or first.value < 0:
+            return None
+        only = int(first.value) % divisor
     quotients = tuple((v, offset) for code, v, offset, _ in divided if code == "div")
     if (divisor + 2) * len(rest) > CODE or not _are_indices({v.name for v, _ in quotients}, rest, sums):
         return None
     return Residues(
         divisor,
+        only,
         quotients,
         tuple((v, offset) for code, v, offset, _ in divided if code != "div"),
         g.Block(tuple(rest), p.body.results),

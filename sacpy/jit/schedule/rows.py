@@ -5,6 +5,7 @@ several run from the same lower to the same upper bound has one loop. An interio
 computed row by row, each row by one thread, instead of one after the other through the whole array.
 
 Partitions that step along an axis by the same number, up to the same bound, take turns: the even rows and the odd ones.
+Along their last axis they are meshed: an index of each in a round, so that all of a cache line is written at once.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sacpy.jit.analysis.costs import cost
+from sacpy.jit.analysis.straight import is_straight
 from sacpy.jit.ir.graph import Const, Partition, integer
-from sacpy.jit.schedule.loops import Context, Goal, Loop, Part, Rows
+from sacpy.jit.schedule.loops import Context, Goal, IntoArray, Loop, Part, Rows, has_checks
 from sacpy.jit.schedule.nests import nest_of
 
 # the cost of a cell from which on a partition has loops of its own: finding the row in the cache saves little of that,
@@ -21,6 +23,7 @@ from sacpy.jit.schedule.nests import nest_of
 DEAR = 64.0
 SHARED = "these partitions run over the same rows"
 TURNS = "the rows of these partitions lie between one another"
+MESHED = "the indices of these partitions lie between one another: all of a cache line at once"
 
 
 def grouped(partitions: Sequence[Partition], axis: int = 0) -> list[list[Partition]]:
@@ -29,8 +32,8 @@ def grouped(partitions: Sequence[Partition], axis: int = 0) -> list[list[Partiti
     found: dict[object, list[Partition]] = {}
     for number, p in enumerate(partitions):
         shared: object = number
-        if cost(p.body) < DEAR and axis < p.rank - 1 and p.step is None:
-            shared = (p.lower[axis], p.upper[axis])
+        if cost(p.body) < DEAR and axis < p.rank - 1 and (p.step is None or _goes_by_one(p, axis)):
+            shared = (p.lower[axis], p.upper[axis], p.step is None)
         elif axis < p.rank - 1 and p.step is not None and takes_turns(p, axis):
             shared = (p.step[axis], p.upper[axis], "turns")
         found.setdefault(shared, []).append(p)
@@ -82,9 +85,34 @@ def rows_of(group: Sequence[Partition], goals: tuple[Goal, ...], context: Contex
     if len(group) == 1:
         return nest_of(first, goals, context, first=axis)
     polls = axis == 0
-    if first.step is not None:
+    if axis == first.rank - 1:
+        nests = tuple(nest_of(p, goals, context, first=axis) for p in group)
+        return Rows(Loop(axis, "mesh", len(group), MESHED), tuple(group), nests, tuple(_first(p, axis) for p in group))
+    if takes_turns(first, axis):
         loop = Loop(axis, "serial", 0, TURNS, polls=polls)
         parts: list[Part] = [nest_of(p, goals, context, first=axis + 1) for p in group]
         return Rows(loop, tuple(group), tuple(parts), tuple(_first(p, axis) for p in group))
-    parts = [rows_of(inner, goals, context, axis + 1) for inner in grouped(group, axis + 1)]
+    inside = axis + 1 == first.rank - 1
+    inner_groups = _meshes(group, goals) if inside else grouped(group, axis + 1)
+    parts = [rows_of(inner, goals, context, axis + 1) for inner in inner_groups]
     return Rows(Loop(axis, "serial", 1, SHARED, polls=polls), tuple(group), tuple(parts))
+
+
+def _goes_by_one(p: Partition, axis: int) -> bool:
+    """Whether a partition has all rows of an axis, but steps along its last one."""
+    assert p.step is not None
+    return p.step[axis] == integer(1) and takes_turns(p, p.rank - 1)
+
+
+def _meshes(group: Sequence[Partition], goals: Sequence[Goal]) -> list[list[Partition]]:
+    """Partitions by their last axis: those together whose indices lie between one another, if cells are scalars that
+    are computed without loops or checks."""
+    found: dict[object, list[Partition]] = {}
+    plain = all(isinstance(x, IntoArray) and not x.cells for x in goals)
+    for number, p in enumerate(group):
+        key: object = number
+        if plain and takes_turns(p, p.rank - 1) and is_straight(p.body) and not has_checks(p.body):
+            assert p.step is not None
+            key = (p.step[-1], "mesh")
+        found.setdefault(key, []).append(p)
+    return [turn for some in found.values() for turn in (_turns(some, some[0].rank - 1) if len(some) > 1 else [some])]

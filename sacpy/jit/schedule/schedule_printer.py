@@ -80,9 +80,10 @@ def _group(group: Group, depth: int) -> Iterator[str]:
 def _part(part: Part, depth: int, bounds_told: bool) -> Iterator[str]:
     if isinstance(part, Rows):
         p = part.partitions[0]
-        size = f" {part.turns}" if part.turns else ""
+        turns = f" {part.turns}" if part.turns else ""
+        what = f"mesh{turns}" if part.loop.tag == "mesh" else f"rows{turns} < {_atom(p.upper[part.loop.axis])}"
         names = ", ".join(dict.fromkeys(q.index[part.loop.axis].name for q in part.partitions))
-        yield _line(depth, f"{names}  rows{size} < {_atom(p.upper[part.loop.axis])}", part.loop.why)
+        yield _line(depth, f"{names}  {what}", part.loop.why)
         for inner in part.parts:
             yield from _part(inner, depth + 1, False)
         return

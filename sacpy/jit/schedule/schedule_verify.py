@@ -152,8 +152,9 @@ def _part(part: Part, partitions: Sequence[g.Partition], axis: int) -> None:
         return
     law(part.loop.axis == axis and part.partitions == tuple(partitions), "rows are those of their partitions")
     first = partitions[0]
-    law(all(axis < p.rank - 1 for p in partitions), "the last axis is each partition's own")
-    law(all(p.upper[axis] == first.upper[axis] for p in partitions), "rows end together")
+    mesh = part.loop.tag == "mesh"
+    law(all((axis == p.rank - 1) == mesh for p in partitions), "only what is meshed shares its last axis")
+    law(mesh or all(p.upper[axis] == first.upper[axis] for p in partitions), "rows end together")
     if part.turns:
         law(all(step_of(p, axis) == step_of(first, axis) > 1 for p in partitions), "turns have one step")
         law(all(p.width is None or p.width[axis] == ONE for p in partitions), "turns are single rows")
@@ -162,11 +163,22 @@ def _part(part: Part, partitions: Sequence[g.Partition], axis: int) -> None:
         law(part.turns[-1] - part.turns[0] < step_of(first, axis), "turns lie within one step")
         law(len(part.parts) == len(partitions), "each turn has its nest")
         for inner, p in zip(part.parts, partitions):
-            _part(inner, (p,), axis + 1)
+            _part(inner, (p,), axis if mesh else axis + 1)
+            if mesh:
+                _meshed(inner)
         return
-    law(all(p.step is None and p.lower[axis] == first.lower[axis] for p in partitions), "rows begin together")
+    law(all(p.lower[axis] == first.lower[axis] for p in partitions), "rows begin together")
+    law(all(p.step is None or p.step[axis] == ONE for p in partitions), "rows have no gaps")
     for inner in part.parts:
         _part(inner, inner.partitions if isinstance(inner, Rows) else partition_of(inner, partitions), axis + 1)
+
+
+def _meshed(part: Part) -> None:
+    law(isinstance(part, LoopNest), "what is meshed has one loop")
+    assert isinstance(part, LoopNest)
+    law(is_straight(part.body) and not has_checks(part.body), "what is meshed has neither loops nor a way out")
+    plain = not (part.before or part.earlier or part.products or part.noted or part.tiles)
+    law(plain and all(isinstance(x, IntoArray) and not x.cells for x in part.goals), "what is meshed is stored at once")
 
 
 # ---------------------------------------------------------------- counting loops
