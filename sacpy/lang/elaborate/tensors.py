@@ -162,6 +162,7 @@ def _part(
                 help="let every part give the same number of values",
             )
         for value, type in zip(values, types, strict=True):
+            cx.refuse_packed(value.type, value.span)
             if value.type != type:
                 help, edit = cx.conversion(value.span, value.type, type)
                 cx.fail(
