@@ -161,7 +161,7 @@ class _Collector:
                 self.block(condition)
                 self.atom(test)
                 self.block(body)
-            case core.Check(core.Var(name), (ast.AnyExtent(),) as pattern, _, text) if "<" in text:
+            case core.Check(core.Var(name), (ast.AnyShape(),) as pattern, _, text) if "<" in text:
                 self.slots[name] = core.Slot(core.Bind(name, "", "", statement.span), pattern, (), text)
             case core.GlobalSet(_, value) | core.Check(value):
                 self.atom(value)
