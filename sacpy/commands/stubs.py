@@ -85,7 +85,7 @@ def _head(name: str, definition: ast.FunDef) -> str:
 def _given(type: ast.TypeExpr, variables: set[str]) -> str:
     """What a parameter takes."""
     base = type.base.name
-    if base in variables or (base not in ELEMENTS and base != "string"):
+    if base in variables or (base not in ELEMENTS and base != "string") or _is_packed(type):
         return "Any"
     if _is_scalar(type):
         return "str | bytes" if base in ("string", "char") else SCALARS[base]
@@ -96,11 +96,16 @@ def _given(type: ast.TypeExpr, variables: set[str]) -> str:
 def _result(type: ast.TypeExpr, variables: set[str]) -> str:
     """What a result is."""
     base = type.base.name
-    if base in variables or base not in SCALARS or (_may_be_scalar(type) and not _is_scalar(type)):
+    if base in variables or base not in SCALARS or _is_packed(type) or (_may_be_scalar(type) and not _is_scalar(type)):
         return "Any"
     if _is_scalar(type):
         return SCALARS[base]
     return f"npt.NDArray[{ELEMENTS[base]}]" if base in ELEMENTS else "npt.NDArray[np.object_]"
+
+
+def _is_packed(type: ast.TypeExpr) -> bool:
+    """Whether extents depend on positions: a `sacpy.Packed` in Python."""
+    return any(isinstance(f, ast.PositionExtent) for f in type.pattern or ())
 
 
 def _is_scalar(type: ast.TypeExpr) -> bool:

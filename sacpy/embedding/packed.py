@@ -15,7 +15,7 @@ from sacpy.embedding.kinds import Handle
 from sacpy.embedding.runner import plain_error
 from sacpy.interp.values import DTYPES
 from sacpy.withloop import piecewise as pw
-from sacpy.withloop.sums import index_at, position, size
+from sacpy.withloop.sums import Extents, index_at, is_never_negative, lowest, position, size
 
 if TYPE_CHECKING:
     from sacpy.lang.elaborate.usertypes import BaseType
@@ -150,7 +150,22 @@ def _read(type: str, names: dict[str, int]) -> tuple[BaseType, list[int]]:
     sizes = [pw.value_at(s, values) for s in made.sizes]
     if sizes[0] < 0:
         raise plain_error("E0713", f"the first extent of {type} is {sizes[0]}", "make it at least 0")
+    assert made.type.extents is not None
+    _check(type, made.type.extents, {f"p{k}": n for k, n in enumerate(sizes)}, ())
     return made.type, sizes
+
+
+def _check(type: str, extents: Extents, at: dict[str, int], index: tuple[int, ...]) -> None:
+    """Refuses extents that are negative somewhere. Where the text tells that none is, nothing is looked at."""
+    least = [lowest(extents, axis) for axis in range(1, extents.rank)]
+    if all(e is not None and is_never_negative(e) for e in least):
+        return
+    for i in range(pw.value_at(extents.axes[len(index)], at)):
+        below = {**at, position(len(index)): i}
+        if pw.value_at(extents.axes[len(index) + 1], below) < 0:
+            raise plain_error("E0713", f"{type} has a negative extent at {[*index, i]}", "cut it off at 0: max(0, ..)")
+        if len(index) + 2 < extents.rank:
+            _check(type, extents, below, (*index, i))
 
 
 def _table(layout: BaseType, sizes: Sequence[int]) -> tuple[Array, ...]:

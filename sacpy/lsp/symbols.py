@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sacpy.lang import ast
+from sacpy.lang.elaborate.freenames import nodes
 from sacpy.lang.source import Source, Span
 from sacpy.lang.tokens import Token, Tokens
 from sacpy.lang.vocabulary import BASE_TYPES
@@ -173,6 +174,9 @@ class _Finder:
             for name in _feature_names(feature):
                 if scope.owner_of(name) is not None:
                     self.variable(name, self.within(feature.span, name), scope, True)
+        for name, span in _sizes(type):
+            if scope.owner_of(name) is not None:
+                self.variable(name, span, scope, True)
 
     # ------------------------------------------------------------ statements
 
@@ -327,7 +331,20 @@ def _assigned(statements: Sequence[ast.Stmt]) -> set[str]:
 
 
 def _pattern_names(type: ast.TypeExpr) -> set[str]:
-    return {name for feature in type.pattern or () for name in _feature_names(feature)}
+    named = {name for feature in type.pattern or () for name in _feature_names(feature)}
+    return named | {name for name, _ in _sizes(type)}
+
+
+def _sizes(type: ast.TypeExpr) -> list[tuple[str, Span]]:
+    """The names in extents that depend on positions, the positions themselves left out."""
+    features = [f for f in type.pattern or () if isinstance(f, ast.PositionExtent | ast.ComputedExtent)]
+    positions = {f.name for f in features if isinstance(f, ast.PositionExtent)}
+    return [
+        (n.name.name, n.span)
+        for feature in features
+        for n in nodes(feature.extent)
+        if isinstance(n, ast.Name) and n.name.module is None and n.name.name not in positions
+    ]
 
 
 def _feature_names(feature: ast.Feature) -> list[str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from sacpy.lang import core
+from sacpy.lang import ast, core
 from sacpy.lang.elaborate.program import ElaboratedProgram
 from sacpy.lang.infer import Inference
 from sacpy.lang.lattice import show, show_value
@@ -81,6 +81,7 @@ class _Collector:
         self.out = Variables(inference)
         self.slots: dict[str, core.Slot] = {}
         self.sources: dict[str, str] = {}
+        self.packed: set[str] = set()
 
     # ------------------------------------------------------------ noting
 
@@ -96,6 +97,13 @@ class _Collector:
             return
         name, _, member = source.partition(".")
         slot = self.slots.get(variable)
+        if slot is not None and "<" in slot.text and member.endswith("data"):  # a packed array, by its elements
+            owner = member.removesuffix("data").rstrip(".")
+            self.packed.add(source.removesuffix("data"))
+            self.out.known.append(Known(name, owner, slot.text, "", "", found.shape, span))
+            return
+        if any(source.startswith(prefix) for prefix in self.packed):
+            return  # its sizes
         named = "" if slot is None else found_type(slot, found.shape)
         of_struct = named.startswith("struct ")
         text = named if named and not of_struct else show(found.base, found.shape)
@@ -153,6 +161,8 @@ class _Collector:
                 self.block(condition)
                 self.atom(test)
                 self.block(body)
+            case core.Check(core.Var(name), (ast.AnyShape(),) as pattern, _, text) if "<" in text:
+                self.slots[name] = core.Slot(core.Bind(name, "", "", statement.span), pattern, (), text)
             case core.GlobalSet(_, value) | core.Check(value):
                 self.atom(value)
 

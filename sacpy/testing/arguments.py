@@ -28,7 +28,12 @@ _Names = dict[str, "int | tuple[int, ...]"]
 
 def unmade(signature: Signature) -> Slot | None:
     """The first parameter of a type of which no values can be made; None where there is none."""
-    return next((s for s in signature.params if s.base not in DTYPES and s.base != STRING), None)
+    return next((s for s in signature.params if _is_packed(s) or (s.base not in DTYPES and s.base != STRING)), None)
+
+
+def _is_packed(slot: Slot) -> bool:
+    """Whether a parameter is part of an array whose extents depend on positions: its parts must fit one another."""
+    return "<" in slot.text or slot.bind.source.endswith(".p0")
 
 
 def arguments(signature: Signature, choices: Choices) -> tuple[Value, ...]:

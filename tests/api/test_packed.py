@@ -70,6 +70,7 @@ def test_arrays_with_tables_and_more_axes(module: Module) -> None:
         (lambda: sacpy.packed("double[i<n, i+1]", [1.0]), "nothing says what n is"),
         (lambda: sacpy.packed("double[3]", [1.0]), "is no type of a packed array"),
         (lambda: sacpy.packed("double[i<n, i+1]", [], n=-1), "the first extent of double[i<n, i+1] is -1"),
+        (lambda: sacpy.packed("int[i<n, i-m]", [], n=3, m=1), "has a negative extent at [0]"),
         (lambda: sacpy.packed_from_dense("int[i<n, i+1]", np.zeros((2, 2)), n=3), "reaches beyond the shape [2, 2]"),
         (lambda: sacpy.packed_from_dense("int[i<n, i+1]", np.zeros(3), n=2), "has 2 axes, and this array 1"),
     ],

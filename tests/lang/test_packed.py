@@ -106,12 +106,12 @@ def check(seed: int, target: str) -> None:
     assert module.where(n, m, base).tolist() == chosen, (seed, extents, n, m)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(6))
 def test_random_programs(seed: int) -> None:
     check(seed, "interp")
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", range(1))
 def test_random_programs_compiled(seed: int) -> None:
     check(seed, "cpu")
 

@@ -177,3 +177,10 @@ def test_a_very_long_sum_is_no_problem() -> None:
     analysis = read(text)
     assert len([o for o in analysis.occurrences if o.symbol.name == "a"]) == 3001
     assert hints(analysis)
+
+
+def test_packed_arrays_have_one_type() -> None:
+    text = "int f(int[i<n, i+1] a) { t = { [i,j] -> i | [i,j] < [n, i+1] }; r = a[0]; return t[0,0] + r[0]; }"
+    analysis = read(f"use Array: all;\n{text}")
+    said = [hover(analysis, analysis.source.text.index(name)) for name in ("a) {", "t = ", "r = ")]
+    assert [s and s[0].split("\n")[1] for s in said] == ["a: int[i<n,i + 1]", "t: int[i<n, i + 1]", "r: int[1]"]

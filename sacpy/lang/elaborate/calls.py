@@ -60,6 +60,21 @@ def call(cx: Context, node: ast.Call, wanted: int | None) -> tuple[Value, ...]:
     return results
 
 
+def operation(
+    cx: Context, function: ast.QName, operands: list[Value], span: Span, written: tuple[ast.Expr, ...] = ()
+) -> tuple[Value, ...]:
+    """The results of a function of operands that are values already."""
+    if any(o.type.kind == "packed" for o in operands):
+        from sacpy.lang.elaborate.packed_calls import packed_call
+
+        found = packed_call(cx, ast.Call(function, written, span), operands)
+        if found is not None:
+            return found
+    return apply(
+        cx, candidates(cx, function, [o.type for o in operands], span, written), operands, span, str(function)
+    )[0]
+
+
 def _check_format(cx: Context, matches: list[Match], arguments: list[Value]) -> None:
     """The conversions of a literal format against the arguments, for the library's natives that take `...`."""
     entry = matches[0].entry

@@ -134,6 +134,17 @@ class Context(Record, repr=False):
         help = f"{self.conversion(second.span, second.type, first.type)[0]}; or use two variables"
         self.note(Diagnostic("E0423", message, second.span, f"{second.type.shown} here", tuple(labels), help=help))
 
+    def refuse_packed(self, type: BaseType, span: Span) -> None:
+        """Refuses a packed array as an element of an array: each may be of another size."""
+        if type.kind == "packed":
+            self.fail(
+                "E0453",
+                "an array cannot hold arrays whose extents depend on positions: each may be of another size",
+                span,
+                f"this is {type.shown}",
+                help="one array with an axis more holds several of one size: int[b, i<n, i+1]",
+            )
+
     def guarded(self, action: Callable[[], None]) -> bool:
         """Runs `action`; tells whether it succeeded. Errors are kept."""
         try:

@@ -51,6 +51,12 @@ def conversion_help(found: BaseType, wanted: BaseType) -> str:
         return f"a cast makes the type: ({wanted.shown}) .."
     if found.kind == "typedef" and wanted.kind == "builtin":
         return f"a cast takes the type away: ({wanted.shown}[..]) .."
+    if wanted.kind == found.kind == "packed":
+        return "the extents are other functions of the positions: say in a comprehension which element goes where"
+    if wanted.kind == "packed":
+        return f"a cast makes one of a vector of its elements, ({wanted.shown}) v; or say which, in a comprehension"
+    if found.kind == "packed":
+        return f"all elements are one vector: ({wanted.shown}[.]) ..; a row is selected by t[i]"
     return f"give a value of type {wanted.shown}"
 
 

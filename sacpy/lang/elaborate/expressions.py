@@ -104,6 +104,7 @@ def _array(cx: Context, node: ast.ArrayLiteral, wanted: int | None) -> tuple[Val
 def array_of(cx: Context, elements: list[Value], span: Span) -> Value:
     """The array with the given elements, of equal base type and shape."""
     first = elements[0]
+    cx.refuse_packed(first.type, first.span)
     for other in elements[1:]:
         if other.type != first.type:
             from sacpy.lang.elaborate.conversions import all_converted, widest

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 from sacpy.lang import ast, core
 from sacpy.lang.diagnostics import Label
-from sacpy.lang.elaborate.calls import apply, candidates
+from sacpy.lang.elaborate.calls import operation
 from sacpy.lang.elaborate.context import Context, Value
 from sacpy.lang.elaborate.tensors import INDEX_BOUND
 from sacpy.lang.elaborate.usertypes import INT, BaseType
@@ -45,6 +45,14 @@ def operator_of(cx: Context, op: ast.WithOp) -> Op:
             return _genarray(cx, op)
         case ast.ModarrayOp():
             array = cx.value(op.array)
+            if array.type.kind == "packed":
+                cx.fail(
+                    "E0452",
+                    "a modarray changes regular arrays",
+                    op.span,
+                    f"this is {array.type.shown}",
+                    help="change elements and rows by t[i,j] = .. and t[i] = .., or make it anew by a comprehension",
+                )
             return Op((array.type,), lambda t, parts: tuple(core.Modarray(a) for a in array.atoms), {}, array=array)
         case ast.FoldOp():
             return _fold(cx, op)
@@ -61,6 +69,7 @@ def _genarray(cx: Context, op: ast.GenarrayOp) -> Op:
     shape = cx.scalar(op.shape, INT, "the shape of a genarray")
 
     def make(type: BaseType, parts: Sequence[core.Partition]) -> tuple[core.Operator, ...]:
+        cx.refuse_packed(type, op.span)
         if default is None:
             return tuple(core.Genarray(shape, None) for _ in type.components)
         return tuple(core.Genarray(shape, a) for a in default.atoms)
@@ -121,8 +130,7 @@ def _applied(
     written: tuple[ast.Expr, ...],
 ) -> tuple[core.Atom, ...]:
     """An application of an operator's function, which must give what `like` is."""
-    matches = candidates(cx, op.function, [a.type for a in arguments], op.span, written)
-    results, _ = apply(cx, matches, arguments, op.span, str(op.function))
+    results = operation(cx, op.function, arguments, op.span, written)
     if len(results) != 1 or results[0].type != like.type:
         shown = ", ".join(r.type.shown for r in results) or "nothing"
         what, wanted = _WORDS[type(op)]

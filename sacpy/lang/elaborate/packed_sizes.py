@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from sacpy.lang import core
+from sacpy.lang.ast import AnyShape
 from sacpy.lang.elaborate.context import Context, Value
 from sacpy.lang.elaborate.extents import FREE, Packed, shown
 from sacpy.lang.elaborate.packed_functions import (
@@ -128,7 +129,8 @@ def has_table(type: BaseType) -> bool:
 def value_of(
     cx: Context, type: BaseType, data: core.Atom, sizes: Sequence[core.Atom], table: core.Atom | None, span: Span
 ) -> Value:
-    """The components together."""
+    """The components together. The check says to whoever reads core, an editor say, what the vector is."""
+    cx.emit(core.Check(data, (AnyShape(span),), (), type.shown, "the elements of an array", span))
     if has_table(type):
         assert table is not None, "a table was made"
         return Value(type, (data, *sizes, table), span)

@@ -7,14 +7,19 @@ element is written.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from sacpy.lang import ast, core
+from sacpy.lang.diagnostics import Label
 from sacpy.lang.elaborate import extents
 from sacpy.lang.elaborate.context import Context, Inside, Value, Variables
 from sacpy.lang.elaborate.freenames import mentioned
+from sacpy.lang.elaborate.operators import operator_of
 from sacpy.lang.elaborate.packed_functions import LongMachine, extents_of, int_of, long_of
 from sacpy.lang.elaborate.packed_sizes import evaluated, total, value_of
 from sacpy.lang.elaborate.usertypes import BUILTINS, INT, BaseType
 from sacpy.lang.source import Span
+from sacpy.nodes import Node
 from sacpy.withloop import piecewise as pw
 from sacpy.withloop.piecewise import Poly
 from sacpy.withloop.sums import inverse, lowest, position
@@ -43,27 +48,103 @@ def comprehension(cx: Context, node: ast.Tensor, scalars: tuple[str, ...], spec:
             "not possible here",
             help="write [i,j] < [n, i+1], and compute with i and j in the value",
         )
-    upper: ast.Expr = r.upper
+    space = _space(cx, r.upper, scalars, r.upper_inclusive)
+    body, (value,) = _body(cx, space, scalars, part.lhs_span, lambda: [cx.value(part.value)], part.span, True)
+    return _array(cx, space, body, value, node.span)
+
+
+class Space(Node):
+    """An index set whose bounds depend on positions: the type of an array of ints over it, the extents as functions of
+    the program's names, and as atoms the sizes, the number of elements and the table of offsets, if there is one."""
+
+    type: BaseType
+    axes: tuple[Poly, ...]
+    sizes: tuple[core.Atom, ...]
+    elements: core.Atom
+    table: core.Atom | None
+    span: Span
+
+
+def _space(cx: Context, upper: ast.Expr, scalars: tuple[str, ...], inclusive: bool) -> Space:
+    literal = _literal(cx, upper, scalars)
+    known: dict[str, core.Atom] = {}
+    axes = _axes(cx, literal, scalars, known, inclusive)
+    made = extents.packed(BUILTINS["int"], axes, literal.span)  # the type of the elements is not known yet
+    sizes = evaluated(cx, made, known.__getitem__, literal.span)
+    elements, table = total(cx, made.type, sizes, literal.span)
+    return Space(made.type, tuple(axes), sizes, elements, table, literal.span)
+
+
+def _literal(cx: Context, upper: ast.Expr, scalars: tuple[str, ...]) -> ast.ArrayLiteral:
+    """A bound as a list with one extent for each name."""
     while isinstance(upper, ast.Paren):
         upper = upper.inner
-    assert isinstance(upper, ast.ArrayLiteral), "the bound was seen"
-    if len(upper.elements) != len(scalars):
+    if not isinstance(upper, ast.ArrayLiteral) or len(upper.elements) != len(scalars):
+        count = len(upper.elements) if isinstance(upper, ast.ArrayLiteral) else "no"
         cx.fail(
             "E0446",
-            f"the index has {len(scalars)} names, its bound {len(upper.elements)}",
+            f"the index has {len(scalars)} names, and here {'is' if count == 1 else 'are'} {count} extents",
             upper.span,
-            f"{len(upper.elements)} extents",
+            f"{count} extents",
             help="write one extent for each name",
         )
-    known: dict[str, core.Atom] = {}
-    axes = _axes(cx, upper, scalars, known, r.upper_inclusive)
-    made = extents.packed(BUILTINS["int"], axes, upper.span)  # the element's type is not known yet
-    sizes = evaluated(cx, made, known.__getitem__, upper.span)
-    elements, table = total(cx, made.type, sizes, upper.span)
-    type: list[BaseType] = []
-    result = _filled(cx, part, scalars, made.type, sizes, elements, table, type)
-    whole = extents.packed(type[0], axes, upper.span).type
-    return value_of(cx, whole, result, sizes, table, node.span)
+    return upper
+
+
+def with_loop(cx: Context, node: ast.With, fill: Callable[[ast.Part], list[Value]]) -> Value:
+    """A with-loop whose generator's bound depends on positions: a packed array, or a fold over it. `fill` elaborates a
+    part's body and gives its values."""
+    part, op = node.parts[0], node.operators[0]
+    g = part.generator
+    if len(node.parts) > 1 or len(node.operators) > 1 or not isinstance(op, ast.GenarrayOp | ast.FoldOp):
+        cx.fail(
+            "E0449",
+            "a with-loop whose bounds depend on positions has one part, and genarray or fold",
+            node.span,
+            "something else",
+            help="tell the parts apart in the body; write one with-loop for each operator",
+        )
+    if g.step is not None or g.width is not None or not (g.lower is None or _is_zero(g.lower)):
+        wrong = g.step or g.width or g.lower
+        assert wrong is not None, "one of them is there"
+        cx.fail(
+            "E0449",
+            "where bounds depend on positions, every axis begins at 0 and goes on by 1",
+            wrong.span,
+            "not possible here",
+            help="write 0 for each axis, and compute with the indices in the body",
+        )
+    assert g.scalars is not None and g.upper is not None, "the bound was seen"
+    space = _space(cx, g.upper, g.scalars, g.upper_inclusive)
+    if isinstance(op, ast.GenarrayOp):
+        shape = _axes(cx, _literal(cx, op.shape, g.scalars), g.scalars, {}, False)
+        if tuple(shape) != space.axes:
+            cx.fail(
+                "E0449",
+                "where bounds depend on positions, a genarray is as large as its index set",
+                op.shape.span,
+                "another extent",
+                labels=(Label(g.upper.span, "the index set"),),
+                help="write the bound of the generator",
+            )
+    scalar = isinstance(op, ast.GenarrayOp)
+    body, values = _body(cx, space, g.scalars, g.index_span, lambda: fill(part), part.span, scalar)
+    if len(values) != 1:
+        gives = f"this partition gives {len(values)} values, the with-loop has 1 operator"
+        cx.fail("E0427", gives, part.span, f"gives {len(values)}", help="give one value per operator: (..) { .. } : x;")
+    if isinstance(op, ast.GenarrayOp):
+        return _array(cx, space, body, values[0], node.span)
+    made = operator_of(cx, op)
+    operators = made.make(values[0].type, (body,))
+    result = made.result or values[0].type
+    binds = cx.binds("w", result, node.span)
+    cx.emit(core.Let(binds, core.WithLoop((body,), operators, node.pragmas), node.span))
+    return Value(result, tuple(core.Var(b.name, node.span) for b in binds), node.span)
+
+
+def _is_zero(lower: ast.Expr) -> bool:
+    items = lower.elements if isinstance(lower, ast.ArrayLiteral) else (lower,)
+    return all(isinstance(e, ast.Literal) and e.base == "int" and e.value == 0 for e in items)
 
 
 def _axes(
@@ -84,7 +165,7 @@ def _axes(
                 "not possible here",
                 "an array whose row lengths are data is a vector, with a vector of offsets beside it",
             )
-        name = expr.name.name if isinstance(expr, ast.Name) and expr.name.module is None else f"e{len(known)}"
+        name = expr.name.name if isinstance(expr, ast.Name) and expr.name.module is None else f"#{len(known)}"
         known[name] = cx.scalar(expr, INT, "a bound")
         return pw.name(extents.FREE + name)
 
@@ -95,57 +176,61 @@ def _axes(
     return found
 
 
-def _filled(
+def _body(
     cx: Context,
-    part: ast.TensorPart,
+    space: Space,
     scalars: tuple[str, ...],
-    type: BaseType,
-    sizes: tuple[core.Atom, ...],
-    elements: core.Atom,
-    table: core.Atom | None,
-    found: list[BaseType],
-) -> core.Var:
-    """The vector of elements; `found` receives their type."""
-    span = part.span
+    names_span: Span,
+    make: Callable[[], list[Value]],
+    span: Span,
+    scalar: bool,
+) -> tuple[core.Partition, list[Value]]:
+    """The partition over the elements' numbers, whose body finds the position; and the values that `make` gives in
+    it, which are `scalar` where they become elements."""
     index, flat = cx.bind("iv", "int", span), cx.bind("k", "int", span)
     variables: Variables = dict(cx.variables)
-    values: list[core.Atom] = []
+    values: list[Value] = []
 
     def fill() -> None:
-        longs = {f"p{k}": long_of(cx, a, span) for k, a in enumerate(sizes)}
-        at = inverted(cx, type, longs, table, core.Var(flat.name, span), span)
+        longs = {f"p{k}": long_of(cx, a, span) for k, a in enumerate(space.sizes)}
+        at = inverted(cx, space.type, longs, space.table, core.Var(flat.name, span), span)
         for name, atom in zip(scalars, at, strict=True):
             if name != "_":
-                cx.variables[name] = Value(INT, (_named(cx, atom, name, part.lhs_span),), part.lhs_span)
+                cx.variables[name] = Value(INT, (_named(cx, atom, name, names_span),), names_span)
         own = tuple(v.atom for n in scalars if isinstance(v := cx.variables.get(n), Value))
-        behind = (*sizes, table) if table is not None else sizes
+        behind = (*space.sizes, space.table) if space.table is not None else space.sizes
         outer = cx.comprehension
-        value: Value
         try:
-            cx.comprehension = Inside(type, behind, core.Var(index.name, span), own)
-            value = cx.value(part.value)
+            cx.comprehension = Inside(space.type, behind, core.Var(index.name, span), own)
+            values.extend(make())
+            for value in values if scalar else ():
+                shown = value.type.shown
+                cx.emit(core.Check(value.atom, None, (), shown, "an element of such an array", value.span))
         finally:
             cx.comprehension = outer
-        if value.type.key not in BUILTINS:
-            cx.fail(
-                "E0440",
-                "an array with extents that depend on positions has elements of a built-in type, not "
-                f"{value.type.shown}",
-                part.value.span,
-                f"this is {value.type.shown}",
-                help="make one such array for each part",
-            )
-        cx.emit(core.Check(value.atom, None, (), value.type.shown, "an element of this comprehension", span))
-        found.append(value.type)
-        values.append(value.atom)
 
     body = cx.block(fill, variables)
-    shape = cx.let("int", core.ArrayCons((elements,)), span)
-    target = cx.bind("w", found[0].core, span)
+    shape = cx.let("int", core.ArrayCons((space.elements,)), span)
     zero = core.Const("int", (1,), (0,), span)
-    partition = core.Partition(zero, True, shape, False, None, None, index, (flat,), body, tuple(values), (), span)
-    cx.emit(core.Let((target,), core.WithLoop((partition,), (core.Genarray(shape, None),), ()), span))
-    return core.Var(target.name, span)
+    atoms = tuple(a for v in values for a in v.atoms)
+    return core.Partition(zero, True, shape, False, None, None, index, (flat,), body, atoms, (), span), values
+
+
+def _array(cx: Context, space: Space, body: core.Partition, value: Value, span: Span) -> Value:
+    """The packed array of the values."""
+    if value.type.key not in BUILTINS:
+        cx.fail(
+            "E0440",
+            f"an array with extents that depend on positions has elements of a built-in type, not {value.type.shown}",
+            value.span,
+            f"this is {value.type.shown}",
+            help="make one such array for each part",
+        )
+    assert body.upper is not None, "the number of elements"
+    target = cx.bind("w", value.type.core, span)
+    cx.emit(core.Let((target,), core.WithLoop((body,), (core.Genarray(body.upper, None),), ()), span))
+    whole = extents.packed(value.type, space.axes, space.span).type
+    return value_of(cx, whole, core.Var(target.name, span), space.sizes, space.table, span)
 
 
 def _named(cx: Context, atom: core.Atom, name: str, span: Span) -> core.Var:
@@ -272,4 +357,4 @@ def _root(
     return real("toi", x, base="int"), real("toi", before(x), base="int")
 
 
-__all__ = ["comprehension"]
+__all__ = ["comprehension", "with_loop"]

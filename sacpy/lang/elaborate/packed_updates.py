@@ -12,7 +12,7 @@ from sacpy.lang.elaborate.context import Context, Value
 from sacpy.lang.elaborate.expressions import unknown_field
 from sacpy.lang.elaborate.packed import indices_of, located, select
 from sacpy.lang.elaborate.packed_functions import element_of, extents_of, int_of
-from sacpy.lang.elaborate.usertypes import field_slice
+from sacpy.lang.elaborate.usertypes import BaseType, field_slice
 from sacpy.lang.source import Span
 
 Path = tuple[ast.IndexStep | ast.FieldStep, ...]
@@ -27,13 +27,7 @@ def update_packed(
     for step in path:
         if isinstance(step, ast.IndexStep):
             if type.kind != "packed":
-                cx.fail(
-                    "E0453",
-                    "an array of structs cannot hold packed arrays of different sizes",
-                    step.span,
-                    "one struct of several",
-                    help="keep one packed array with one more axis",
-                )
+                cx.refuse_packed(_last(base.type, path), step.span)
             indices += step.indices
         else:
             found = field_slice(type, step.name) if type.is_struct else None
@@ -63,6 +57,14 @@ def update_packed(
     atoms = list(base.atoms)
     atoms[start] = _changed(cx, array, at, given, old, span)
     return Value(base.type, tuple(atoms), span)
+
+
+def _last(type: BaseType, path: Path) -> BaseType:
+    """The type that the fields of a path lead to."""
+    for step in path:
+        found = field_slice(type, step.name) if isinstance(step, ast.FieldStep) else None
+        type = type if found is None else found[0]
+    return type
 
 
 def _changed(cx: Context, array: Value, at: list[Value], new: Value, old: Value, span: Span) -> core.Atom:

@@ -169,6 +169,12 @@ class ElaboratedProgram(Record, repr=False, weak=True):
         """The key and type of a global object; its initial value becomes a function without parameters."""
         key = f"{scope.info.name}::{definition.name}"
         type = scope.type_of(definition.type)
+        if type.kind == "packed":
+            from sacpy.lang.elaborate.extents import refuse
+
+            message = f"the object {definition.name} cannot be an array whose extents depend on positions"
+            help = "keep its elements, a vector, and cast them where they are used; or make it a function"
+            refuse("E0453", message, definition.type.span, "a packed array", help)
         if key not in self.globals:
             initial = f"{key}!"
             self.globals[key] = core.Global(key, type.core, initial, definition.span)

@@ -157,12 +157,19 @@ def _remedy(
                 return parts[0][0] if parts else conversion_help(*changed[0][1:]), None
             texts = " and ".join(dict.fromkeys(e.text for e in edits))
             return f"SaC converts nothing by itself: write {texts}", replace(edits[0], also=tuple(edits[1:]))
+    wanted = next((p for e in entries for p in cx.program.parameter_types(e) if _is_packed(p) and p not in types), None)
+    if isinstance(wanted, BaseType):
+        return conversion_help(next((t for t in types if t.kind == "packed"), types[0]), wanted), None
     typedef = next((t for t in types if t.kind == "typedef"), None)
     return (
         f"use the module that defines operations for {typedef.shown}"
         if typedef is not None
         else "check the types of the arguments"
     ), None
+
+
+def _is_packed(type: BaseType | ast.TypeVar) -> bool:
+    return isinstance(type, BaseType) and type.kind == "packed"
 
 
 def _as_operand(edit: Edit) -> Edit:

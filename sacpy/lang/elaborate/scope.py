@@ -280,6 +280,12 @@ class Scope(Record, eq=False, repr=False, weak=True):
 
     def _wrap(self, key: str, kind: str, type: ast.TypeExpr) -> BaseType:
         base = self.type_of(type)
+        if base.kind == "packed":
+            from sacpy.lang.elaborate.extents import refuse
+
+            what = f"the {kind} {key.rpartition('::')[2]} cannot stand for"
+            help = "write the type where it is used, or make it the field of a struct"
+            refuse("E0453", f"{what} an array whose extents depend on positions", type.span, "a packed array", help)
         if type.pattern is not None and any(
             isinstance(f, ast.AnyShape | ast.SomeShape | ast.RankSlice) for f in type.pattern
         ):

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from sacpy.lang import ast, core
 from sacpy.lang.diagnostics import Label, SacError
-from sacpy.lang.elaborate.calls import apply, candidates, references
+from sacpy.lang.elaborate.calls import operation, references
 from sacpy.lang.elaborate.context import Context, Lost, Torn, Value, Variables
 from sacpy.lang.elaborate.expressions import type_text
 from sacpy.lang.elaborate.freenames import assigned, mentioned
@@ -96,18 +96,14 @@ def _assign_part(
         set_variable(cx, target.name, update(cx, base, target.path, given, operator, span), target.name_span)
         return
     assert operator is not None
-    results, _ = apply(cx, candidates(cx, operator, [base.type, given.type], span), [base, given], span, str(operator))
-    set_variable(cx, target.name, results[0], target.name_span)
+    set_variable(cx, target.name, operation(cx, operator, [base, given], span)[0], target.name_span)
 
 
 def _step(cx: Context, node: ast.Step) -> None:
     target = node.target
     base = cx.value(ast.Name(ast.QName(None, target.name, target.name_span), target.name_span))
     if not target.path:
-        results, _ = apply(
-            cx, candidates(cx, node.operator, [base.type], node.span), [base], node.span, str(node.operator)
-        )
-        set_variable(cx, target.name, results[0], target.name_span)
+        set_variable(cx, target.name, operation(cx, node.operator, [base], node.span)[0], target.name_span)
         return
     set_variable(cx, target.name, update(cx, base, target.path, None, node.operator, node.span), target.name_span)
 
@@ -121,7 +117,7 @@ def set_variable(cx: Context, name: str, value: Value, span: Span) -> None:
             value, type, "E0402", f"{name} is declared {type.shown}, the value is {value.type.shown}", written.span
         )
         for atom, component in zip(value.atoms, type.components, strict=True):
-            if not type.any_cell:
+            if not type.any_cell and type.kind != "packed":  # whose names stand for any size
                 cx.emit(
                     core.Check(
                         atom,

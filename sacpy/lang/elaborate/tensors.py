@@ -35,7 +35,10 @@ class Indices(Node):
 @expression(ast.Tensor)
 def _tensor(cx: Context, node: ast.Tensor, wanted: int | None) -> tuple[Value, ...]:
     lefts = [_indices(cx, part) for part in node.parts]
-    if any(_is_dependent(part, left) for part, left in zip(node.parts, lefts, strict=True)):
+    if any(
+        part.range is not None and depends_on_positions(part.range.upper, left.scalars)
+        for part, left in zip(node.parts, lefts, strict=True)
+    ):
         from sacpy.lang.elaborate.packed_tensors import comprehension  # loaded where a program has such arrays
 
         return (comprehension(cx, node, lefts[0].scalars, lefts[0].spec),)
@@ -56,13 +59,12 @@ def _tensor(cx: Context, node: ast.Tensor, wanted: int | None) -> tuple[Value, .
     return _finish(cx, node, lefts, shape, partitions, types)
 
 
-def _is_dependent(part: ast.TensorPart, left: Indices) -> bool:
+def depends_on_positions(upper: ast.Expr | None, scalars: tuple[str, ...]) -> bool:
     """Whether a bound mentions the index of an axis before it."""
-    upper = part.range.upper if part.range is not None else None
     while isinstance(upper, ast.Paren):
         upper = upper.inner
     return isinstance(upper, ast.ArrayLiteral) and any(
-        mentioned(e) & set(left.scalars[:k]) for k, e in enumerate(upper.elements)
+        mentioned(e) & set(scalars[:k]) for k, e in enumerate(upper.elements)
     )
 
 
@@ -162,6 +164,7 @@ def _part(
                 help="let every part give the same number of values",
             )
         for value, type in zip(values, types, strict=True):
+            cx.refuse_packed(value.type, value.span)
             if value.type != type:
                 help, edit = cx.conversion(value.span, value.type, type)
                 cx.fail(

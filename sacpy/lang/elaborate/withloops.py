@@ -13,6 +13,7 @@ from sacpy.lang.elaborate.context import Context, Value, Variables, expression
 from sacpy.lang.elaborate.freenames import nodes
 from sacpy.lang.elaborate.operators import Op, operator_of, propagate
 from sacpy.lang.elaborate.statements import statements
+from sacpy.lang.elaborate.tensors import depends_on_positions
 from sacpy.lang.elaborate.usertypes import INT, BaseType
 
 
@@ -20,6 +21,18 @@ from sacpy.lang.elaborate.usertypes import INT, BaseType
 def _with(cx: Context, node: ast.With, wanted: int | None) -> tuple[Value, ...]:
     node = _by_index_length(node)
     cx.program.pragmas |= bool(node.pragmas) or any(part.pragmas for part in node.parts)
+    if any(depends_on_positions(part.generator.upper, part.generator.scalars or ()) for part in node.parts):
+        from sacpy.lang.elaborate.packed_tensors import with_loop  # loaded where a program has such arrays
+
+        if _implicit_objects(cx, node, []):
+            cx.fail(
+                "E0449",
+                "a with-loop whose bounds depend on positions hands no object on",
+                node.span,
+                "changes an object",
+                help="go through the positions by two loops: for (i = ..) { for (j = ..) { .. } }",
+            )
+        return (with_loop(cx, node, lambda part: _given(cx, part)),)
     operators = [operator_of(cx, op) for op in reversed(node.operators)][::-1]
     hidden = _implicit_objects(cx, node, operators)
     words = {op.word for op in operators}
@@ -57,6 +70,12 @@ def _with(cx: Context, node: ast.With, wanted: int | None) -> tuple[Value, ...]:
     for object, value in objects:
         set_reference(cx, object, value)
     return tuple(results)
+
+
+def _given(cx: Context, part: ast.Part) -> list[Value]:
+    """The values of a part, its body before them."""
+    statements(cx, part.body)
+    return [cx.value(e) for e in reversed(part.results or ())][::-1]
 
 
 def _by_index_length(node: ast.With) -> ast.With:
