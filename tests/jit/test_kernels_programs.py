@@ -760,8 +760,10 @@ HARD: dict[str, tuple[str, tuple[Value, ...], dict[str, object]]] = {
     "partial sums": ("int f(int[.,.] a) { return sum(a) + maxval(a); }", (MATRIX,), {"fold_threads": 4}),
 }
 
+DEAR = {"rows in halves", "a fold by neighbours", "a fold by warps"}  # of the same kind as others
 
-@pytest.mark.parametrize("name", HARD)
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.long] * (name in DEAR)) for name in HARD])
 def test_phases_run_on_the_emulator_without_a_finding(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     emulator = OnEmulator()
     monkeypatch.setattr(kernel_tools, "run_plan", emulator.run_plan)
@@ -788,7 +790,7 @@ class WithoutBarriers(OnEmulator):
                     self.silent.append(f"{what}\n{print_kernel(launch.kernel)}")
 
 
-@pytest.mark.parametrize("name", HARD)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.long] * (name in DEAR)) for name in HARD])
 def test_every_barrier_of_a_compiled_kernel_is_needed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     emulator = WithoutBarriers()
     monkeypatch.setattr(kernel_tools, "run_plan", emulator.run_plan)

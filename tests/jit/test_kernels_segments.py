@@ -83,7 +83,9 @@ def _who(launch: Launch) -> str:
     ("m", "n", "who"),
     [(50, 250, "8 threads"), (50, 700, "16 threads"), (50, 900, "32 threads"), (20, 1900, "256 threads")],
 )
-@pytest.mark.parametrize(("op", "neutral", "base"), [("+", "0", "int"), ("max", "-3d", "double")])
+@pytest.mark.parametrize(
+    ("op", "neutral", "base"), [("+", "0", "int"), pytest.param("max", "-3d", "double", marks=pytest.mark.long)]
+)
 def test_as_many_threads_share_a_segment_as_it_is_long(
     m: int, n: int, who: str, op: str, neutral: str, base: str
 ) -> None:
@@ -93,7 +95,7 @@ def test_as_many_threads_share_a_segment_as_it_is_long(
     assert threads(found) == [("rows", who)]
 
 
-@pytest.mark.parametrize("m", [20, 33, 257])
+@pytest.mark.parametrize("m", [33, pytest.param(257, marks=pytest.mark.long)])
 def test_short_segments_and_empty_ones_have_a_thread(m: int) -> None:
     text = SEGMENTS.replace("TYPE", "int").replace("OP", "+").replace("NEUTRAL", "0").replace("TO(0)", "0")
     assert [p for p, _ in threads(run(text, offsets(m, m), np.arange(m, dtype=np.int32)))] == ["partition"]
@@ -108,7 +110,12 @@ def test_rows_of_a_sparse_matrix_are_shared() -> None:
 
 
 @pytest.mark.parametrize(
-    ("m", "n", "who"), [(50, 250, "8 threads"), (50, 900, "32 threads"), (20, 1900, "256 threads")]
+    ("m", "n", "who"),
+    [
+        (50, 250, "8 threads"),
+        pytest.param(50, 900, "32 threads", marks=pytest.mark.long),
+        pytest.param(20, 1900, "256 threads", marks=pytest.mark.long),
+    ],
 )
 def test_the_order_of_operands_stays(m: int, n: int, who: str) -> None:
     v = RANDOM.integers(-9, 9, n).astype(np.int32)
@@ -121,7 +128,7 @@ def test_a_fold_of_segments_has_them_first() -> None:
 
 
 @pytest.mark.parametrize("bad", [-1, 2001])
-@pytest.mark.parametrize("text", [LARGEST, SEGMENTS])
+@pytest.mark.parametrize("text", [SEGMENTS, pytest.param(LARGEST, marks=pytest.mark.long)])
 def test_bounds_outside_fail_as_they_do_in_order(text: str, bad: int) -> None:
     text = text.replace("TYPE", "double").replace("OP", "+").replace("NEUTRAL", "0d").replace("TO(0)", "0d")
     o = offsets(40, 2000)

@@ -66,6 +66,32 @@ def test_explain(file: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert "back: " in text
 
 
+@pytest.mark.parametrize(
+    ("loop", "reason"),
+    [
+        ("for (i = 1; i < n; i++) { v[i] = v[i] + v[i - 1] * v[i - 1] % 7; }", "reads elements of `v` that an earlier"),
+        ("for (i = 0; i < n; i++) { v[i * 7 % n] = v[i * 7 % n] * 3 + i; }", "sets elements of `v` wherever the data"),
+        ("c = 1; for (i = 0; i < n; i++) { v[i] = c; c = c * c % 11 + i; }", "needs `c` as the one before leaves it"),
+        (
+            "c = n; while (c > 1) { c = c % 2 == 0 ? c / 2 : 3 * c + 1; v[c % n] = 1; }",
+            "known when the last one is done",
+        ),
+        ("c = 0; for (i = 0; i < n; i++) { c = c + v[i]; v[i] = c; }", ""),
+    ],
+)
+def test_explain_says_why_loops_stay(loop: str, reason: str) -> None:
+    session = sacpy.Session(target="emulator")
+    module = session.define(
+        f"use Array: all; int[*] f(int n) {{ v = {{ [i] -> i % 5 | [i] < [n] }}; {loop} return v + 1; }}"
+    )
+    interpreted = sacpy.Session(target="interp").define(
+        f"use Array: all; int[*] f(int n) {{ v = {{ [i] -> i % 5 | [i] < [n] }}; {loop} return v + 1; }}"
+    )
+    assert (module.f(30000) == interpreted.f(30000)).all()
+    found = re.findall(r"\n  loop in f, line 1\n    stays on the CPU: (.*)", str(session.explain("f")))
+    assert [reason in line for line in found] == [True] * bool(reason)
+
+
 def test_explain_of_one_function_on_another_device_by_another_strategy(
     file: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -17,6 +17,7 @@ from sacpy.interp.values import dtype_of
 from sacpy.jit.ir import graph as g
 from sacpy.jit.kernels import KernelOptions, Launch, Refused, build
 from sacpy.jit.passes.mappings import stands
+from sacpy.jit.reports.host_loops import host_loops
 from sacpy.lang.source import NOWHERE, Span
 from sacpy.nodes import Node
 from sacpy.withloop.devices import DeviceLimits
@@ -65,7 +66,7 @@ class LoopReport(Node):
     `host`: its runs there, `seconds` of those on the device; `reason` for the last run on the host, or for all of them;
     `launches` for the shape it had last, one of `shapes`; `read` and `written`: bytes of the arrays that they touch.
     `gone`: the passes left nothing of it; `inside`: a pragma asks for a kernel, and it is computed in the body of
-    another with-loop."""
+    another with-loop; `plain`: it is a loop, and no with-loop."""
 
     span: Span
     operators: str
@@ -80,14 +81,22 @@ class LoopReport(Node):
     written: int = 0
     gone: bool = False
     inside: bool = False
+    plain: bool = False
 
 
-def of_program(program: DeviceProgram, assemble: Assembler) -> list[LoopReport]:
-    """The with-loops of a function that ran on a device, those that stay on the host last."""
+def of_program(program: DeviceProgram, assemble: Assembler, strict: bool) -> list[LoopReport]:
+    """The with-loops of a function that ran on a device, those that stay on the host last, then its loops. `strict`:
+    floating point keeps its order."""
     runtime = program.runtime
     found = [_loop(loop, placed, assemble) for loop, placed in zip(runtime.loops, runtime.placed)]
     stays = {id(s.span): s for s in program.plan.stays}
-    return found + [LoopReport(s.span, "", 0, reason=s.reason) for s in stays.values()] + inside(program.plan.unit)
+    found += [LoopReport(s.span, "", 0, reason=s.reason) for s in stays.values()]
+    loops = host_loops(program.plan.unit, strict)
+    return [
+        *found,
+        *inside(program.plan.unit),
+        *(LoopReport(span, "", 0, reason=why, plain=True) for span, why in loops.items()),
+    ]
 
 
 def of_unit(unit: g.Unit, options: KernelOptions) -> list[LoopReport]:
@@ -216,7 +225,8 @@ def _launch(launch: Launch, assemble: Assembler, device: DeviceLimits) -> Launch
 def lines(reports: list[LoopReport], home: Callable[[Span], str]) -> Iterator[str]:
     """The reports as text, each with-loop with the function whose text it stands in."""
     for r in reports:
-        yield f"  with-loop in {home(r.span).removeprefix('_MAIN::')}, line {r.span.line}" + (
+        what = "loop" if r.plain else "with-loop"
+        yield f"  {what} in {home(r.span).removeprefix('_MAIN::')}, line {r.span.line}" + (
             f": {r.operators} of {r.partitions} partition{'s' * (r.partitions != 1)}" if r.operators else ""
         )
         if r.gone:

@@ -223,7 +223,11 @@ def _mapped(engine: Engine | None, row: Row, name: str = "") -> Iterator[str]:
 
     report = row.report
     site, version = next((s, v) for s in engine.entered() for v in s.versions.values() if v.report is report)
-    reports = [] if version.device is None else mapping_report.of_program(version.device, _assembler(engine))
+    reports = (
+        []
+        if version.device is None
+        else mapping_report.of_program(version.device, _assembler(engine), engine.options.strict_fp)
+    )
     if _is_known(site):
         program = site.room.program
         before = specialised(
