@@ -125,3 +125,10 @@ def test_a_call_that_is_over_before_is_not_begun_anew(monkeypatch: pytest.Monkey
     assert found == 100
     assert natives(engine, "late") == []
     assert all(site.room.awaited is None for site in engine.sites)
+
+
+def test_who_does_not_wait_leaves_others_to_their_loops(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sacpy.jit.run.dispatch.SURE", 0.0)  # so that it is had natively from the beginning
+    _, _, engine = run(monkeypatch, 1, "steps", np.arange(5, dtype=np.int32), 100)
+    assert natives(engine, "steps") == [1]
+    assert all(site.room.awaited is None and not site._given for site in engine.sites)
