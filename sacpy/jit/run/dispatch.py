@@ -89,7 +89,8 @@ class Site(Versions):
         # the kind of the last outermost call that was looked at, and the size of its largest argument
         self.latest: Kind | None = None
         self.latest_size = 0
-        self._given: tuple[Value, ...] = ()  # of the call that is begun anew when its version is there
+        self._at_once = False  # whether a version was begun with its first call
+        self._given: tuple[Value, ...] = ()  # of that call, while it may be begun anew
         self._late = 0  # the rerun in which it was suspected last
         self._has_rounds = any(isinstance(s, Loop) for s in statements(function.body))
         rules = protocol(function.signature)
@@ -105,17 +106,17 @@ class Site(Versions):
 
     def _first_interpreted(self, *args: Any) -> Any:
         """Stands for the generated function until its first call, whose time the generating is not."""
-        run = self.generated()
-        if self.room.awaited is not self:
+        run, params = self.generated(), self._shape[0]
+        values, given = args[:params], any(args[params:])  # what it is given away it may change
+        if not self._at_once or given or self.room.awaited is not None or self.kind(values) not in self.jobs:
             return run(*args)
-        if any(args[self._shape[0] :]):  # it may change what it is given
-            self.room.awaited = None
+        self.room.awaited, self._given = self, values
         try:
             return run(*args)
         except Anew:
             return self.entry(*args)
         finally:
-            self.room.awaited = None
+            self.room.awaited, self._given = None, ()
 
     def generated(self) -> Callable[..., Any]:
         """The generated function, by which it is interpreted."""
@@ -199,14 +200,11 @@ class Site(Versions):
         """Whether a version for its first call is made while that is interpreted, since somebody has nothing else to
         do. The call is begun anew when it is there, if it can be: nothing that it does can be seen."""
         engine, room = self.engine, self.room
-        if engine.policy.pace is not None or room.awaited is not None or not engine.is_ready(room):
+        if self._at_once or engine.policy.pace is not None or not engine.is_ready(room):
             return False
         engine.price(self, args, inf)
-        if not engine.is_to_be_made(self, args) or not room.is_pure(self.function):
-            return False
-        if not self.is_recursive:
-            room.awaited, self._given = self, args
-        return True
+        self._at_once = engine.is_to_be_made(self, args) and room.is_pure(self.function)
+        return self._at_once
 
     def _put_off(self, seconds: float) -> None:
         """Looks again after about so many seconds of such calls, and after twice as many calls at the latest."""
