@@ -8,7 +8,7 @@ A room imports what stands before it in this list, and nothing behind it:
 - `analysis`: what is known of a graph: nothing in it changes one;
 - `specialise` (core to graph) and `passes` (graph to graph);
 - `llvm`: LLVM IR as text, and scalar operations in it, for the host and for GPUs;
-- `schedule`: how the loops of a graph run on the CPU, as data;
+- `schedule`: how loops run on the CPU, as data: what is chosen, and why;
 - `fingerprint`: the name under which code is kept: a digest of all that it depends on;
 - `host`: a graph as code for the CPU, the runtime of that code, loading and calling it;
 - `kernels` (with-loop to kernel programs), `emission` (kernel programs to code) and `device` (running them, and where
