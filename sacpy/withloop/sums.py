@@ -403,5 +403,13 @@ def index_at(extents: Extents, values: Mapping[str, int], k: int) -> tuple[int, 
 
 
 __all__ = [
-    "Extents", "Inverse", "index_at", "inverse", "offset", "lowest", "position", "size", "sum_below",
+    "Extents",
+    "Inverse",
+    "index_at",
+    "inverse",
+    "lowest",
+    "offset",
+    "position",
+    "size",
+    "sum_below",
 ]  # fmt: skip
