@@ -363,10 +363,9 @@ def offset(extents: Extents, values: Mapping[str, int], index: Sequence[int]) ->
     """Where the element at an index lies."""
     at = {**values, **{position(k): i for k, i in enumerate(index)}}
     total, rest = 0, extents
-    for k, (s, i) in enumerate(zip(extents.sums(), index)):
+    for s, i in zip(extents.sums(), index):
         total += value_at(s, at) if s is not None else sum(size(rest.row(number(t)), values) for t in range(i))
         rest = rest.row(number(i))
-        del k
     return total
 
 
@@ -404,5 +403,13 @@ def index_at(extents: Extents, values: Mapping[str, int], k: int) -> tuple[int, 
 
 
 __all__ = [
-    "Extents", "Inverse", "index_at", "inverse", "offset", "position", "replaced", "size", "sum_below",
+    "Extents",
+    "Inverse",
+    "index_at",
+    "inverse",
+    "lowest",
+    "offset",
+    "position",
+    "size",
+    "sum_below",
 ]  # fmt: skip

@@ -358,6 +358,8 @@ def primitive_arguments(op: str, base: str) -> Iterator[tuple[Any, ...]]:
             yield (a,)
         case "like":
             yield a, a
+        case "require":
+            yield 1, 2, True
         case "ravel":
             yield (a.reshape(-1),)
         case _ if op in STRUCTURAL:

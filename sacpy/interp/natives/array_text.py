@@ -6,7 +6,7 @@ axes take turns at going across and down the page, the innermost of them across 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import prod
 from typing import Any
 
@@ -40,6 +40,20 @@ def array_text(fmt: bytes, base: str, shape: tuple[int, ...], flat: Any) -> Iter
         return sprintf_many(fmt, part.tolist() if isinstance(part, np.ndarray) else part, base)
 
     return framed(head, shape, texts, max(1, memory.SMALL // (3 * size + ELEMENT)))
+
+
+def rows_text(fmt: bytes, base: str, lengths: Iterable[int], elements: Any) -> Iterator[bytes]:
+    """What `print` writes for rows of these lengths that lie one behind the other, piece by piece."""
+    size = max(1, plan_of(fmt, (base,), "print").size)
+    memory.room(3 * size)
+    most = max(1, memory.SMALL // (3 * size + ELEMENT))
+    start = 0
+    for length in lengths:
+        yield b"|" if length else b"| "
+        for at in range(start, start + length, most):
+            yield b"".join(sprintf_many(fmt, elements[at : min(at + most, start + length)].tolist(), base))
+        yield b"|\n"
+        start += length
 
 
 def framed(head: bytes, shape: tuple[int, ...], texts: Texts, most: int) -> Iterator[bytes]:

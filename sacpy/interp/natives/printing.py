@@ -9,7 +9,7 @@ import numpy as np
 
 from sacpy.interp import memory
 from sacpy.interp.natives import native
-from sacpy.interp.natives.array_text import DEFAULT, array_text, framed, show_text
+from sacpy.interp.natives.array_text import DEFAULT, array_text, framed, rows_text, show_text
 from sacpy.interp.natives.formatting import sprintf
 from sacpy.interp.natives.scanning import scan
 from sacpy.interp.streams import Stream
@@ -137,14 +137,11 @@ def fprint_array_format(world: World, stream: Stream, fmt: bytes, array: Any, *,
 @native("ArrayIO::printRows/4", wants_bases=True)
 def print_rows(world: World, type: bytes, sizes: Any, elements: Any, lengths: Any, *, bases: tuple[str, ...]) -> None:
     """A packed array: its type, its sizes, and each row on a line of its own."""
-    known = b", ".join(b"%b = %d" % (n.encode(), k) for n, k in zip("nmprsu", sizes.tolist()))
-    world.stdout.write(b"Dimension:  2\nExtents  : %b, %b\n" % (type[type.index(b"[") :], known))
-    start = 0
-    for length in lengths.tolist():
-        row = elements[start : start + length]
-        text = b"".join(array_text(DEFAULT[bases[2]], bases[2], row.shape, row))
-        world.stdout.write(b"|" + text.split(b"\n")[2].removeprefix(b"<").rstrip(b"> ") + b" |\n")
-        start += length
+    memory.room(2 * len(type))
+    known = b", ".join(b"%b = %d" % (n.encode(), k) for n, k in zip("nmprsu", sizes[:6].tolist()))
+    world.stdout.write(b"Dimension:  2\nExtents  : %b, %b\n" % (type[max(type.find(b"["), 0) :], known))
+    for piece in rows_text(DEFAULT[bases[2]], bases[2], map(int, lengths), elements.reshape(-1)):
+        world.stdout.write(piece)
 
 
 @native("ArrayIO::showchars/1")
