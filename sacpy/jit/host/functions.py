@@ -41,7 +41,7 @@ class Lowering(Writer):
             from sacpy.jit.host.places import placed
 
             into, openings = placed(self, block, mine, into)
-            self.unit.unfilled |= set_whole(block)
+            self.inside.unfilled |= set_whole(block)
         last: dict[str, int] = {}
         for number, s in enumerate(block.statements):
             last.update(dict.fromkeys(uses.of(s), number))

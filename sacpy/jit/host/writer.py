@@ -41,11 +41,13 @@ if TYPE_CHECKING:
 
 class Inside(Record):
     """The function that is being written. `taken`: which of its parameters it may take over, if it is the root of a
-    unit; `outside`: what is known of it (`analysis/circuits`), once somebody has asked."""
+    unit; `outside`: what is known of it (`analysis/circuits`), once somebody has asked; `unfilled`: its arrays that
+    loops set from end to end (`analysis/filled`)."""
 
     function: g.Function
     taken: tuple[int, ...] | None = None
     outside: Any = None
+    unfilled: frozenset[str] = frozenset()
 
 
 class UnitContext(Record):
@@ -58,7 +60,6 @@ class UnitContext(Record):
     sites: dict[int, int] = field(default_factory=dict)
     uses: Uses = field(default_factory=Uses)
     watch: Watch | None = None  # what counts what with-loops take
-    unfilled: set[str] = field(default_factory=set)  # arrays that loops set from end to end (`analysis/filled`)
 
     @property
     def style(self) -> Style:
