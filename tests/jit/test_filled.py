@@ -60,3 +60,23 @@ function f(int n, int m, double[n,m] y, double[m] x)
 """)
     assert set_whole(unit.functions[0].body) == {"a"}
     agree_on(unit, [(np.zeros((3, 4)), np.arange(4.0)), (np.zeros((0, 4)), np.arange(4.0))])
+
+
+def test_names_are_those_of_a_function() -> None:
+    """Another function's array of the same name is filled."""
+    unit = parsed(
+        LOOP.format(before="", bounds="0 to n step 1", at="i", of="x", more="").replace(
+            "return n, b", "int m, double[m] c = call g(n, b)\n    return m, c"
+        )
+        + """
+function g(int n, double[n] x)
+    double[n] a = with [n] disjoint
+        genarray double default 7.0
+    double[n] b = for i from 1 to n step 2 with double[n] p := a
+        double v = load x[i]
+        double[n] u = update p[i] with v
+        next u
+    return n, b
+"""
+    )
+    agree_on(unit, [(np.linspace(1.0, 2.0, n),) for n in (1, 6, 70)])

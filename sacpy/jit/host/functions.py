@@ -43,7 +43,7 @@ class Lowering(Writer):
             if any(isinstance(s, g.Let) and isinstance(s.rhs, g.For) for s in block.statements):
                 from sacpy.jit.analysis.filled import set_whole
 
-                self.unit.unfilled |= set_whole(block)
+                self.inside.unfilled |= set_whole(block)
         last: dict[str, int] = {}
         for number, s in enumerate(block.statements):
             last.update(dict.fromkeys(uses.of(s), number))

@@ -56,7 +56,7 @@ class WithLoops:
         low, arrays, at = self.low, dict[int, Array](), 0
         for k, o in enumerate(self.w.operators):
             if isinstance(o, g.Genarray):
-                arrays[k] = self.genarray(o, self.into.get(targets[at].name), targets[at].name in low.unit.unfilled)
+                arrays[k] = self.genarray(o, self.into.get(targets[at].name), targets[at].name in low.inside.unfilled)
             elif isinstance(o, g.Modarray):
                 arrays[k] = self.modarray(o, self.into.get(targets[at].name))
             at += operator_count(o)

@@ -45,11 +45,13 @@ S = TypeVar("S", "Schedule", "Rounds")
 
 class Inside(Record):
     """The function that is being written. `taken`: which of its parameters it may take over, if it is the root of a
-    unit; `outside`: what is known of it (`analysis/circuits`), once somebody has asked."""
+    unit; `outside`: what is known of it (`analysis/circuits`), once somebody has asked; `unfilled`: its arrays that
+    loops set from end to end (`analysis/filled`)."""
 
     function: g.Function
     taken: tuple[int, ...] | None = None
     outside: Any = None
+    unfilled: frozenset[str] = frozenset()
 
 
 class UnitContext(Record):
@@ -63,7 +65,6 @@ class UnitContext(Record):
     uses: Uses = field(default_factory=Uses)
     watch: Watch | None = None  # what counts what with-loops take
     schedules: Written | None = None  # how loops run that were written, if somebody wants to know
-    unfilled: set[str] = field(default_factory=set)  # arrays that loops set from end to end (`analysis/filled`)
 
     @property
     def style(self) -> Style:
