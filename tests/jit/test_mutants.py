@@ -222,7 +222,7 @@ MUTANTS: dict[Mutant, str] = {
         "zip(c.targets, memories[::-1])",
     ): "complexes",
     Mutant(
-        "a quotient is rounded up", HOST + "last_axes", "residue_loops", "(r + offset) // d", "(r + offset + 1) // d"
+        "a quotient is rounded up", HOST + "last_axes", "bind_quotients", "(r + offset) //", "(r + offset + 1) //"
     ): "finer",
     Mutant(
         "the last round is not checked ahead",
