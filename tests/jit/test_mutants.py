@@ -386,7 +386,7 @@ def test_bug_is_found(mutant: Mutant) -> None:
     assert found
 
 
-@pytest.mark.parametrize("strict_fp", [False, True])
+@pytest.mark.parametrize("strict_fp", [pytest.param(False, marks=pytest.mark.long), True])
 def test_nothing_is_found_where_there_is_no_bug(strict_fp: bool) -> None:
     assert battery.differs(strict_fp=strict_fp) == ""
 

@@ -207,7 +207,7 @@ def test_the_cpu_keeps_order_on_several_threads(name: str, strict: bool) -> None
 
 @pytest.mark.parametrize(
     "strategy",
-    ["auto", "jing", "foldall", *(pytest.param(s, marks=pytest.mark.long) for s in ("jing_ext", "jing_printed"))],
+    ["auto", "jing", *(pytest.param(s, marks=pytest.mark.long) for s in ("foldall", "jing_ext", "jing_printed"))],
 )
 def test_the_device_keeps_order(strategy: str) -> None:
     there = Session_("emulator", strategy)

@@ -9,14 +9,14 @@ from tests.jit.corpus import run_natively
 from tests.test_programs import PROGRAMS, beside, name_of
 from tests.tools import ROOT, run_file
 
-SORTING = {"frontiers", "neighbours", "radix_join", "search"}
-"""Programs that compile the library's sorts, which takes seconds."""
+LONG = {"components", "frontiers", "neighbours", "radix_join", "redblack", "search"}
+"""Programs that compile the library's sorts, or many functions, which takes seconds."""
 ERRORS = sorted((ROOT / "tests" / "errors").glob("*-run-*.sac"))
 
 
 @pytest.mark.parametrize(
     "program",
-    [pytest.param(p, marks=[pytest.mark.long] * (name_of(p) in SORTING), id=name_of(p)) for p in PROGRAMS],
+    [pytest.param(p, marks=[pytest.mark.long] * (name_of(p) in LONG), id=name_of(p)) for p in PROGRAMS],
 )
 def test_program_prints_what_it_should(program: Path, tmp_path: Path) -> None:
     given = beside(program, ".stdin")
