@@ -2,6 +2,7 @@
 
 In: numbers of functions, targets, of how many processes this is which. Out: the number of each function that differs,
 is refused or fails, what went wrong, and at the end how many there were. A number says everything about a function.
+Sums may be reordered, which an iteration that is chaotic makes visible: what differs is judged again under `strict_fp`.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def main() -> int:
     parser.add_argument("--part", type=int, nargs=2, default=(0, 1), metavar=("K", "N"), help="each N-th, from K on")
     parser.add_argument("--seconds", type=float, default=math.inf, help="for each target")
     options = parser.parse_args()
-    wrong, tried, begin = 0, 0, time.perf_counter()
+    wrong, rounded, tried, begin = 0, 0, 0, time.perf_counter()
     for target in options.target or ["interp", "cpu", "auto"]:
         session, end = sacpy.Session(target), time.perf_counter() + options.seconds
         for seed in range(options.first + options.part[0], options.first + options.count, options.part[1]):
@@ -64,11 +65,15 @@ def main() -> int:
                 break
             tried += 1
             try:
-                compare(seed, session)
+                try:
+                    compare(seed, session)
+                except AssertionError:
+                    compare(seed, sacpy.Session(target, strict_fp=True))
+                    rounded += 1
             except Exception as error:
                 wrong += 1
                 print(f"{target} {seed}: {type(error).__name__}: {str(error)[:1500]}", flush=True)
-    print(f"{tried} functions in {time.perf_counter() - begin:.0f} s, {wrong} wrong", flush=True)
+    print(f"{tried} functions in {time.perf_counter() - begin:.0f} s, {wrong} wrong, {rounded} right only in strict order", flush=True)
     return bool(wrong)
 
 
