@@ -73,7 +73,8 @@ def main() -> int:
             except Exception as error:
                 wrong += 1
                 print(f"{target} {seed}: {type(error).__name__}: {str(error)[:1500]}", flush=True)
-    print(f"{tried} functions in {time.perf_counter() - begin:.0f} s, {wrong} wrong, {rounded} right only in strict order", flush=True)
+    took = time.perf_counter() - begin
+    print(f"{tried} functions in {took:.0f} s, {wrong} wrong, {rounded} right only in strict order", flush=True)
     return bool(wrong)
 
 

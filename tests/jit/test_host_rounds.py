@@ -130,6 +130,52 @@ def test_branches_may_leave_an_array_alone() -> None:
     assert same(found, np.abs(given))
 
 
+BLOCKS = """
+function f(int n, int d, int q, int[n,n] x)
+    int e = min q, d
+    int[n,n] r = for k from 0 to e step 1 with int[n,n] a := x
+        int top = mul! k, 8
+        int o = sub! d, k
+        int left = mul! o, 8
+        int[n,n] b = for i from 1 to 9 step 1 with int[n,n] v := a
+            int g = add! top, i
+            int g.1 = add! g, {above}
+            int[n,n] c = for j from 1 to 9 step 1 with int[n,n] w := v
+                int h = add! left, j
+                int h.1 = add! h, {before}
+                int y = load w[g.1,h]
+                int z = load w[g,h.1]
+                int x.1 = load w[g.1,h.1]
+                int m = max y, z
+                int p = add m, x.1
+                int[n,n] t = update w[g,h] with p
+                next t
+            next c
+        int[n,n] s = b
+        next s
+    return n, r
+"""
+
+
+@pytest.mark.parametrize(
+    ("above", "before", "expected"),
+    [(-1, -1, True), (-8, -8, True), (1, 1, True), (-1, 1, False), (1, -1, False), (-9, 8, False)],
+)
+def test_blocks_along_an_antidiagonal(above: int, before: int, expected: bool) -> None:
+    """Each reads of those above, below, at its left or right, which are not on the antidiagonal, or of others on it."""
+    assert independent(BLOCKS.format(above=above, before=before))[0] == expected
+
+
+def test_blocks_along_an_antidiagonal_run_at_once() -> None:
+    text = BLOCKS.format(above=-1, before=-1)
+    given = np.random.default_rng(1).integers(-99, 99, (49, 49)).astype(np.int32)
+    with patch.object(threads, "WORTH", 60.0), patch.object(threads, "PER_CHUNK", 30.0):
+        assert "sacpy_spread" in lower(parsed(text), Options())
+        found = [compiled(parsed(text), context=Context(threads)).call((5, 6, given))[1] for threads in (1, 2, 3)]
+    (_, expected) = evaluate(parsed(text), [5, 6, given.copy()])
+    assert all(same(one, expected) for one in found)
+
+
 STRIPS = """
 function f(int n, double[n] x)
     int half = div n, 4

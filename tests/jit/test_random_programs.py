@@ -59,6 +59,7 @@ def test_a_sample_goes_everywhere(sample: Findings) -> None:
         "carried",
         "parity_partitions",
         "peel",
+        "scalar_replacement",
         "argmin_strips",
         "accumulating",
         "stage_slice",

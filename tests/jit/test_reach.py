@@ -59,6 +59,7 @@ REACH = {
     "carried": ("programs/kmeans.sac", "middles/0"),
     "scatter": ("programs/text_statistics.sac", "addLine/0"),
     "scatter_reals": ("tests/corpus/scans-and-into.sac", "weights/0"),
+    "scalar_replacement": ("programs/needleman_wunsch.sac", "table/0"),
     "argmin_strips": ("programs/tour.sac", "nearest/0"),
     "detach": ("programs/lu.sac", "swap/1"),
 }

@@ -34,7 +34,8 @@ ROUNDS = """double[n] u = for i from 0 to n step 1 with double[n] t := {start}
         ("double[n] u = update a[k] with x", "n, a, n, u", None),  # both versions
         ("double[n] u = update a[k] with x\n    double y = load a[0]", "n, u", None),
         ("double y = load a[0]\n    double[n] u = update a[k] with y", "n, u", ["a"]),
-        ("double[n] u = a", "n, u", None),
+        ("double[n] u = a", "n, u", ["a"]),
+        ("double[n] u = a\n    double y = load a[0]", "n, u", None),
         ("double[n] u = reshape a to [n]", "n, u", None),
         (BRANCH.format(then="v", otherwise="a"), "n, u", ["a"]),
         (BRANCH.format(then="v", otherwise="b"), "n, u", None),

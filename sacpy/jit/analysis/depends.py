@@ -34,7 +34,7 @@ from sacpy.jit.analysis.overlap import ALWAYS, MOST, Conditions, Overlap, Test, 
 from sacpy.jit.analysis.versions import Use, follow
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import bound, uses
-from sacpy.nodes import replace
+from sacpy.nodes import Node, replace
 
 if TYPE_CHECKING:
     from sacpy.withloop.linear import Number
@@ -141,68 +141,91 @@ def independent(loop: g.For, ints: Ints) -> bool:
     each.
 
     For each carried array, for all rounds i and j other than i, each write at w in round i and each read or write at e
-    in round j: w is not e, along one and the same axis. All that is carried are arrays, each version of which goes into
-    the next one (`versions`), and of which each round replaces single elements.
+    in round j: w is not e. All that is carried are arrays, each version of which goes into the next one (`versions`),
+    and of which each round replaces single elements.
 
-    It is shown for forms c * i + r, with r from an interval shorter than |c|: what moves along with i like that stays
-    in strips of the rounds' own; anything else must lie outside of all of them."""
+    It is shown for each pair of accesses. Along an axis where they are c * i + r and c * j + s, with r and s from
+    intervals, one of them has left what the other gets to if r - s < c (for j after i, c > 0) or s - r < c (for j
+    before i); it may be another axis for the one than for the other. So blocks along an antidiagonal, each of which
+    reads the last row of the one above and the last column of the one at its left, do not meet: rows show it for those
+    above, columns for those below. Or one of the two lies outside of all that the other gets to, along any axis."""
     if loop.step != 1 or not loop.params or not all(isinstance(p.type, g.ArrayType) for p in loop.params):
         return False
     names = [p.name for p in loop.params]
     followed = follow(loop.body, names)
     if followed is None or followed.results != names:
         return False
-    inside = bound(loop.body)
-    return all(
-        _in_strips(loop, [u for u in followed.uses if u.array == p.name], len(g.extents_of(p)), ints, inside)
-        for p in loop.params
-    )
+    asked = _Rounds(loop, ints)
+    return all(asked.keep_apart([u for u in followed.uses if u.array == p.name]) for p in loop.params)
 
 
-def _in_strips(loop: g.For, used: Sequence[Use], rank: int, ints: Ints, inside: set[str]) -> bool:
-    """Whether the rounds keep to elements of an array of their own, along one of its axes."""
-    writes = [u.access for u in used if u.update is not None]
-    if not writes or not all(access.element for access in writes):
+class _Strip(Node):
+    """Where an access of a round lies along an axis: at `pace` times the loop's counter and something between `low` and
+    `high` (None: not known), which is `form`."""
+
+    pace: int
+    low: Number | None
+    high: Number | None
+    form: Number
+
+
+class _Rounds:
+    """The rounds of a loop, and what is asked of pairs of accesses in them."""
+
+    def __init__(self, loop: g.For, ints: Ints) -> None:
+        self.loop, self.forms = loop, ints.forms
+        self.inside = {*bound(loop.body), loop.index.name}
+
+    def keep_apart(self, used: Sequence[Use]) -> bool:
+        """Whether no round gets to what another writes, of all uses of an array."""
+        writes = [u.access for u in used if u.update is not None]
+        if not writes or not all(access.element for access in writes):
+            return False
+        axes = range(min(len(u.access.index) for u in used))
+        if any(all(u.access.index[k] == self.loop.index for u in used) for k in axes):
+            return True
+        strips: dict[tuple[g.Atom, ...], list[_Strip]] = {}
+        for u in used:
+            if u.access.index not in strips:
+                strips[u.access.index] = [self._strip(a) for a in u.access.index]
+        written = [strips[index] for index in dict.fromkeys(access.index for access in writes)]
+        return all(self._never_meet(w, u) for w in written for u in strips.values())
+
+    def _strip(self, a: g.Atom) -> _Strip:
+        from sacpy.withloop.linear import Linear
+
+        form = self.forms.form(a)
+        pace = form.terms.get(self.loop.index.name, 0) if isinstance(form, Linear) else 0
+        rest = form - Linear(0, {self.loop.index.name: pace}) if pace else form
+        least = self.forms.bounds.least
+        low, high = least(rest, self.inside), least(-rest, self.inside)
+        return _Strip(pace, low, None if high is None else -high, form)
+
+    def _never_meet(self, written: Sequence[_Strip], used: Sequence[_Strip]) -> bool:
+        later = earlier = False
+        never_negative = self.forms.bounds.never_negative
+        for w, u in zip(written, used):
+            if w.low is None or w.high is None:
+                continue
+            if w.pace == u.pace != 0 and u.low is not None and u.high is not None:
+                room = abs(w.pace) - 1
+                above, below = never_negative(room - (w.high - u.low)), never_negative(room - (u.high - w.low))
+                later, earlier = later or (above if w.pace > 0 else below), earlier or (below if w.pace > 0 else above)
+            elif (w.pace != u.pace or not w.pace) and self._outside(u, w):
+                return True
+            if later and earlier:
+                return True
         return False
-    axes = [k for k in range(rank) if all(len(u.access.index) > k for u in used)]
-    return any(all(u.access.index[k] == loop.index for u in used) for k in axes) or any(
-        _apart_along(loop, used, k, ints, inside) for k in axes
-    )
 
+    def _outside(self, u: _Strip, w: _Strip) -> bool:
+        """Whether an access lies outside of all that another writes, in all rounds."""
+        from sacpy.withloop.lmads import Lmad
 
-def _apart_along(loop: g.For, used: Sequence[Use], axis: int, ints: Ints, inside: set[str]) -> bool:
-    from sacpy.withloop.linear import Linear
-    from sacpy.withloop.lmads import Lmad
-
-    forms, i = ints.forms, loop.index.name
-    inside = inside | {i}
-    never_negative = forms.bounds.never_negative
-    moving: list[tuple[bool, Number, Number]] = []  # whether it writes; between which it lies, but for c * i
-    others: list[Number] = []
-    pace = 0
-    for u in sorted(used, key=lambda u: u.update is None):  # those that write come first
-        form = forms.form(u.access.index[axis])
-        c = form.terms.get(i, 0) if isinstance(form, Linear) else 0
-        writes = u.update is not None
-        pace = pace or c
-        rest = form - Linear(0, {i: c}) if c else form
-        low, high = forms.bounds.least(rest, inside), forms.bounds.least(-rest, inside)
-        if c and c == pace and low is not None and high is not None:
-            moving.append((writes, low, -high))
-        elif writes:
-            return False
-        else:
-            others.append(form)
-    strips = [(low, high) for writes, low, high in moving if writes]
-    for low, high in strips:
-        for _, least, most in moving:
-            if not (never_negative(abs(pace) - 1 - (high - least)) and never_negative(abs(pace) - 1 - (most - low))):
-                return False
-        first, rounds = forms.form(loop.lower), forms.form(loop.upper) - forms.form(loop.lower)
-        written = Lmad(first * pace + low, ((rounds, pace), (high - low + 1, 1)))
-        if not all(forms.apart(form, (written,), inside) for form in others):
-            return False
-    return True
+        assert w.low is not None and w.high is not None
+        first, form = self.forms.form(self.loop.lower), self.forms.form
+        rounds = ((form(self.loop.upper) - first, w.pace),) if w.pace else ()
+        written = Lmad(first * w.pace + w.low, (*rounds, (w.high - w.low + 1, 1)))
+        return self.forms.apart(u.form, (written,), self.inside)
 
 
 # ---------------------------------------------------------------- filled_before_read

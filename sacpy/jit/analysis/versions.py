@@ -10,8 +10,9 @@ name the version has by then, and which array each result of the block is a vers
       next v
     next b
 
-Nothing is said of an array of which an older version is looked at after there is a newer one, or that goes by other
-names meanwhile (views, aliases), or goes elsewhere (into calls, into what is no update).
+Nothing is said of an array of which an older version is looked at after there is a newer one, or that goes by two
+names at a time (a view, an alias of which the other name is used again), or goes elsewhere (into calls, into what is no
+update).
 """
 
 from __future__ import annotations
@@ -79,6 +80,11 @@ class Followed(Record):
                 found = self._array(array)
                 if found is not None:
                     self.uses.append(Use(found, Access(index, True)))
+                return found is not None
+            case g.Var() as same if mine:
+                found = self._array(same)
+                if found is not None:
+                    self._move(found, s.targets[0].name)
                 return found is not None
             case g.Update() as update if mine:
                 return self._update(s.targets[0], update)

@@ -31,6 +31,7 @@ from sacpy.jit.passes import (
     private,
     ranges,
     reductions,
+    scalar_replacement,
     scatter,
     sharing,
     short_circuit,
@@ -120,6 +121,7 @@ PLACING = (
     Step("dead_code", dead_code.run, "without what nobody carries any more", "cpu"),
     Step("scatter", scatter.run, "loops left over that add where the data say: in pieces of their own", "cpu"),
     Step("scatter_reals", scatter.run_reals, "the same for sums of reals", "cpu", when=_regrouping),
+    Step("scalar_replacement", scalar_replacement.run, "what a round hands on stays in a register", "cpu"),
     Step("argmin_strips", argmin_strips.run, "last: what it makes of a loop nobody else knows", "cpu"),
 )
 FINISHING = (Step("detach", detach.run, "nobody holds an array when it is updated, where updates stay"),)
