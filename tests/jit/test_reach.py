@@ -15,7 +15,7 @@ from sacpy.jit.options import Options
 from sacpy.jit.run.compiler import Clock, optimised, specialised
 from sacpy.jit.run.regions import Regions
 from sacpy.jit.schedule import counting, nests, rows, threads, tiles, withloops
-from sacpy.jit.schedule.loops import Part, Rows, Schedule, Written
+from sacpy.jit.schedule.loops import Part, Rounds, Rows, Schedule, Written
 from sacpy.jit.specialise import Specialiser
 from sacpy.lang.ast import FixedExtent
 from sacpy.lang.core import Slot
@@ -140,6 +140,7 @@ CHOICES = {
     "withloops.GUARDED": (WAYS, "read/0"),
     "withloops.IN_ORDER": ("tests/corpus/kernel-ordered-folds.sac", "of_parts/0"),
     "counting.SCANNED": ("programs/components.sac", "show/0@1"),
+    "counting.WAITING": ("programs/needleman_wunsch.sac", "table/0"),
     "counting.INDEPENDENT": ("programs/gram_schmidt.sac", "orthonormal/0"),
     "counting.AHEAD": ("programs/components.sac", "components/0"),
     "counting.STRETCHED": ("programs/components.sac", "components/0"),
@@ -160,6 +161,7 @@ def choices(path: str, function: str) -> frozenset[str]:
     lower(made(path, function), replace(OPTIONS, verify=True), written=written)
     schedules = [s for many in written.values() for s in many]
     found = {s.why for s in schedules}
+    found |= {counting.WAITING for s in schedules if isinstance(s, Rounds) and s.lanes}
     for group in (group for s in schedules if isinstance(s, Schedule) for group in s.groups):
         parts: list[Part] = [group.part]
         found |= {group.threads.why} if group.threads is not None else set()

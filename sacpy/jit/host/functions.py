@@ -13,8 +13,18 @@ from contextlib import nullcontext
 from sacpy.jit.analysis.straight import is_row_of, makes_array
 from sacpy.jit.host import layout
 from sacpy.jit.host.loops import before
-from sacpy.jit.host.memory import BORROWED, Array, Value, copy_elements, element_address, elements, flat, release
-from sacpy.jit.host.writer import Inside, Slots, Writer, function_name, result_type, text_of
+from sacpy.jit.host.memory import (
+    BORROWED,
+    Array,
+    Scalar,
+    Value,
+    copy_elements,
+    element_address,
+    elements,
+    flat,
+    release,
+)
+from sacpy.jit.host.writer import LANE, Inside, Slots, Writer, function_name, result_type, text_of
 from sacpy.jit.ir import graph as g
 from sacpy.jit.llvm.legal import LLVM_TYPES, Code
 from sacpy.jit.llvm.scalars import STRICT, emit
@@ -130,9 +140,22 @@ class Lowering(Writer):
 
     def operation(self, target: g.Var, op: g.Op) -> None:
         """A scalar operation; in 64 bits as well where it computes an index without wrapping."""
+        if target.name in self.lanes:
+            self.in_lane(target, op)
+            return
         style = STRICT if self.facts.is_difference_of_products(op) else self.unit.style
         result = emit(self.code, op, [self.text(a) for a in op.args], style)
         self.bind_scalar(target, result, self.widened(op) if target.name in self.facts.indices else None)
+
+    def in_lane(self, target: g.Var, op: g.Op) -> None:
+        """A sum or an extreme of two ints, in the first lane of a vector."""
+        a, b = (self.lane(Scalar(self.text(x), "int") if isinstance(x, g.Const) else self.env[x.name]) for x in op.args)
+        if op.code in ("min", "max"):
+            name = f"llvm.s{op.code}.v4i32"
+            self.code.module.declare(name, f"declare {LANE} @{name}({LANE}, {LANE})")
+            self.bind_lane(target, self.code.op(f"call {LANE} @{name}({LANE} {a}, {LANE} {b})"))
+        else:
+            self.bind_lane(target, self.code.op(f"{op.code} {LANE} {a}, {b}"))
 
     def widened(self, op: g.Op) -> str | None:
         if not (op.exact and op.args[0].base == "int" and op.code in ("add", "sub", "mul", "neg")):
@@ -347,6 +370,7 @@ class Lowering(Writer):
             write_scan(self, schedule.scan, targets, dying, into)
             return
         code = self.code
+        self.lanes |= schedule.lanes
         places = self.places(targets, rhs, into)
         slots, unique = self.enter(rhs, dying, places)
         if schedule.tag == "threads":

@@ -19,11 +19,13 @@ ABSURD = (1 << 63) - 1  # bytes
 
 
 class Scalar(Record):
-    """A scalar: its text, and for ints that are used as indices also that of the 64-bit value."""
+    """A scalar: its text, for ints that are used as indices also that of the 64-bit value, and that of the vector whose
+    first lane it is, where it is computed there."""
 
     text: str
     base: str
     wide: str | None = None
+    lane: str | None = None
 
 
 class Array(Record):

@@ -80,6 +80,9 @@ class UnitContext(Record):
         return next((self.site(s) for s in g.statements(body) if isinstance(s, g.Check)), 0)
 
 
+LANE = "<4 x i32>"  # what an int in a lane of a vector register is
+
+
 def types_of(variables: Iterable[g.Var | g.Atom]) -> list[str]:
     """The LLVM types in which variables are passed: two for an array."""
     found: list[str] = []
@@ -109,27 +112,34 @@ class Slots:
 
     def __init__(self, writer: Writer, variables: Sequence[g.Var]) -> None:
         self.writer, self.variables = writer, variables
-        self.slots = [writer.code.slot(t) for t in types_of(variables)]
+        types = types_of(variables)
+        if writer.lanes:
+            types = [LANE if t == "i32" and v.name in writer.lanes else t for v in variables for t in types_of([v])]
+        self.slots = [writer.code.slot(t) for t in types]
         self.unique = True
 
     def set(self, values: Sequence[Value]) -> None:
         """Stores a value for each variable."""
         code, slots = self.writer.code, iter(self.slots)
-        for value in values:
+        for variable, value in zip(self.variables, values):
             if isinstance(value, Array):
                 code.store("ptr", value.data, next(slots))
                 code.store("ptr", value.header, next(slots))
                 self.unique &= value.unique
+            elif variable.name in self.writer.lanes:
+                code.store(LANE, self.writer.lane(value), next(slots))
             else:
                 code.store(LLVM_TYPES[value.base], value.text, next(slots))
 
     def get(self, variables: Sequence[g.Var], unique: frozenset[str] = frozenset()) -> None:
         """Binds variables (as many, of the same types) to what is stored. `unique`: which of them are known to be."""
         code, slots = self.writer.code, iter(self.slots)
-        for v in variables:
+        for v, like in zip(variables, self.variables):
             if isinstance(v.type, g.ArrayType):
                 data, header = code.load("ptr", next(slots)), code.load("ptr", next(slots))
                 self.writer.bind_array(v, data, header, unique=v.name in unique)
+            elif like.name in self.writer.lanes:
+                self.writer.bind_lane(v, code.load(LANE, next(slots)))
             else:
                 self.writer.bind_scalar(v, code.load(LLVM_TYPES[v.base], next(slots)))
 
@@ -150,6 +160,7 @@ class Writer(ABC):
         self.parallel = True  # loops may be spread over threads here
         self.within = 0  # bodies of loops around what is being written
         self.in_order = False  # extremes of reals are computed from left to right here
+        self.lanes: frozenset[str] = frozenset()  # ints that are computed in the first lane of a vector
         self.on_stack = 0  # bytes of the arrays that lie on the stack
         self.results = "{i32}"
 
@@ -198,6 +209,18 @@ class Writer(ABC):
         if wide is None and v.name in self.facts.indices:
             wide = self.code.op(f"sext i32 {text} to i64")
         self.env[v.name] = Scalar(text, v.base, wide)
+
+    def bind_lane(self, v: g.Var, vector: str) -> None:
+        """Sets an int to the first lane of a vector."""
+        self.bind_scalar(v, self.code.op(f"extractelement {LANE} {vector}, i64 0"))
+        value = self.env[v.name]
+        assert isinstance(value, Scalar)
+        value.lane = vector
+
+    def lane(self, value: Value) -> str:
+        """A vector whose first lane is an int."""
+        assert isinstance(value, Scalar)
+        return value.lane or self.code.op(f"insertelement {LANE} poison, i32 {value.text}, i64 0")
 
     def bind_array(self, v: g.Var, data: str, header: str, like: Array | None = None, *, unique: bool = False) -> Array:
         """Sets an array variable. What is known of the sharing of its memory is as for `like`."""

@@ -22,15 +22,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sacpy.jit.analysis.ints import Ints
-from sacpy.jit.analysis.scans import scan_of
-from sacpy.jit.analysis.versions import follow
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import bound, copied, needed_for
 from sacpy.jit.passes.units import per_function
 from sacpy.jit.passes.walker import Walker
 from sacpy.lang.constants import zero
 from sacpy.nodes import replace
-from sacpy.withloop.linear import Linear, Number
 
 
 class _Replacer(Walker):
@@ -40,7 +37,7 @@ class _Replacer(Walker):
 
     def let(self, s: g.Let) -> None:
         r = s.rhs
-        if isinstance(r, g.For) and r.step == 1 and scan_of(r, self.ints.sums, strict=False) is None:
+        if isinstance(r, g.For) and r.step == 1 and not self.is_scan(r):
             for k, p in enumerate(r.params):
                 found = self.handed_on(r, k) if isinstance(p.type, g.ArrayType) else None
                 if found is not None:
@@ -49,6 +46,12 @@ class _Replacer(Walker):
         super().let(s)
 
     # ---- which
+
+    def is_scan(self, r: g.For) -> bool:
+        """Whether a loop runs in chunks as it is."""
+        from sacpy.jit.analysis.scans import scan_of
+
+        return scan_of(r, self.ints.sums, strict=False) is not None
 
     def handed_on(self, r: g.For, k: int) -> tuple[g.Let, g.Atom] | None:
         """The load of a carried array that gives what the round before has stored, and what this one stores."""
@@ -67,9 +70,11 @@ class _Replacer(Walker):
         """Whether an index is another one in the round before."""
         if len(load) != len(update):
             return False
+        from sacpy.withloop.linear import Linear
+
         inside, form = bound(r.body), self.ints.forms.form
         for a, b in zip(load, update):
-            now: Number = form(b)
+            now = form(b)
             names = now.terms if isinstance(now, Linear) else {}
             if not inside.isdisjoint(names) or form(a) != now - names.get(r.index.name, 0):
                 return False
@@ -108,6 +113,8 @@ class _Replacer(Walker):
 
 def _only_update(r: g.For, k: int) -> g.Update | None:
     """The update of a scalar that is all that a round does to an array it carries, which every round does."""
+    from sacpy.jit.analysis.versions import follow
+
     name = r.params[k].name
     followed = follow(r.body, [name])
     if followed is None or followed.results[k] != name or followed.results.count(name) != 1:

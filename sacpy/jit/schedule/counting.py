@@ -6,6 +6,7 @@ after the other.
 
 from __future__ import annotations
 
+from sacpy.jit.analysis.recurrences import in_lanes
 from sacpy.jit.analysis.scans import scan_of
 from sacpy.jit.analysis.straight import is_straight
 from sacpy.jit.ir import graph as g
@@ -21,6 +22,7 @@ AHEAD = "checks of numbers that are loaded, for many rounds before these run"
 STRETCHED = "neither loops nor calls inside: there is no room for a look at the stop flag"
 FEW = "it ends soon"
 POLLED = "there are loops or calls inside"
+WAITING = "rounds wait for extremes of ints, which are there sooner in a lane of a vector register"
 
 
 def rounds_of(r: g.For, context: Context) -> Rounds:
@@ -31,14 +33,15 @@ def rounds_of(r: g.For, context: Context) -> Rounds:
     if context.parallel and _is_independent(r, context):
         single = any(len(g.extents_of(p)) == 1 for p in r.params)
         return Rounds(r, "threads", INDEPENDENT, ALIGNED if single else 1)
+    lanes = in_lanes(r)
     if not is_straight(r.body):
-        return Rounds(r, "serial", POLLED, polls=True)
+        return Rounds(r, "serial", POLLED, polls=True, lanes=lanes)
     if has_few_rounds(r):
-        return Rounds(r, "serial", FEW)
+        return Rounds(r, "serial", FEW, lanes=lanes)
     ahead = None if r.few else checks_ahead.checked_ahead(r)
     if ahead is None:
-        return Rounds(r, "stretch", STRETCHED, BETWEEN_POLLS)
-    return Rounds(r, "stretch", AHEAD, checks_ahead.STRETCH, ahead=ahead)
+        return Rounds(r, "stretch", STRETCHED, BETWEEN_POLLS, lanes=lanes)
+    return Rounds(r, "stretch", AHEAD, checks_ahead.STRETCH, ahead=ahead, lanes=lanes)
 
 
 def _is_independent(r: g.For, context: Context) -> bool:

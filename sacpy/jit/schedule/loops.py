@@ -183,7 +183,7 @@ class Schedule(Node):
 class Rounds(Node):
     """How a counting loop runs: as a `scan`; its rounds dealt out to `threads`, in multiples of `size`; in a `stretch`
     of `size` at a time, with the checks `ahead` of each made before it; or `serial`, one by one, with a look at the
-    stop flag (`polls`)."""
+    stop flag (`polls`). `lanes`: the ints that one round waits for the other for, in a lane of a vector register."""
 
     loop: g.For
     tag: str
@@ -192,6 +192,7 @@ class Rounds(Node):
     scan: Scan | None = None
     ahead: CheckedAhead | None = None
     polls: bool = False
+    lanes: frozenset[str] = frozenset()
 
 
 # the schedules of a unit, by the name of their function and that of what their loop sets first

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.graph_printer import print_function
+from sacpy.jit.schedule.counting import WAITING
 from sacpy.jit.schedule.loops import Group, LoopNest, Part, Rounds, Rows, Schedule, Written, name_of, size_of
 from sacpy.nodes import replace
 
@@ -47,7 +48,8 @@ def _loop(s: g.Let, schedule: Schedule | Rounds, depth: int) -> Iterator[str]:
     names = ", ".join(t.name for t in s.targets)
     if isinstance(schedule, Rounds):
         size = f" of {schedule.size}" if schedule.tag == "stretch" else f" by {schedule.size}" * (schedule.size > 1)
-        yield _line(depth, f"{names} = for {schedule.loop.index.name}", f"{schedule.tag}{size}: {schedule.why}")
+        why = f"{schedule.why}; {WAITING}" if schedule.lanes else schedule.why
+        yield _line(depth, f"{names} = for {schedule.loop.index.name}", f"{schedule.tag}{size}: {why}")
         return
     frame = "" if schedule.w.frame is None else " [" + ",".join(map(_atom, schedule.w.frame)) + "]"
     yield _line(depth, f"{names} = with{frame}", schedule.why)

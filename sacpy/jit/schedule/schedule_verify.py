@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sacpy.jit.analysis.folds import recognised
+from sacpy.jit.analysis.recurrences import in_lanes
 from sacpy.jit.analysis.straight import is_straight
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import free
@@ -196,6 +197,8 @@ def _rounds(r: Rounds, context: Context) -> None:
         straight, few = is_straight(loop.body), _few(loop)
         law(r.tag == "serial" or (straight and r.size > 0), "stretches have no loops inside")
         law(r.polls or r.tag == "stretch" or (straight and few), "a loop looks at the stop flag, or ends soon")
+    if r.lanes:
+        law(r.tag in ("stretch", "serial") and r.lanes <= in_lanes(loop), "what is in lanes is a recurrence of ints")
     if r.ahead is not None:
         _ahead(r)
 
