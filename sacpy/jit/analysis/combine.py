@@ -289,7 +289,10 @@ def nest_of(r: g.For) -> Nest | None:
     if step is None or not step.alone(uses(g.Block(element.statements, (element.new,)))):
         return None
     gone = {step.old.name, *(s.targets[0].name for s in step.lets)}
-    body = (*around, *(s for s in element.statements if not (isinstance(s, g.Let) and s.targets[0].name in gone)))
+    body = (
+        *around,
+        *(s for s in element.statements if not (isinstance(s, g.Let) and any(t.name in gone for t in s.targets))),
+    )
     parameters = {p.name for loop in loops for p in loop.params}
     if not all(isinstance(s, g.Let) and isinstance(s.rhs, g.Op | g.Load | g.Var | g.Const) for s in body) or (
         parameters & free(g.Block(body))

@@ -288,7 +288,7 @@ def _fills(s: g.Let, k: int, outer: tuple[g.For, ...]) -> bool:
 def _sets_its_own(b: g.Block, array: g.Var, result: g.Atom, loops: Sequence[g.For]) -> bool:
     """Whether a block sets the element that has the loops' counters as indices, for which they run over all of the
     array, and reads only that, afterwards."""
-    update = next((s.rhs for s in b.statements if isinstance(s, g.Let) and s.targets[0] == result), None)
+    update = next((s.rhs for s in b.statements if isinstance(s, g.Let) and s.targets[:1] == (result,)), None)
     if not isinstance(update, g.Update) or update.array != array or not isinstance(result, g.Var):
         return False
     upper: dict[g.Atom, g.Atom] = {r.index: r.upper for r in loops}

@@ -22,7 +22,7 @@ def set_whole(block: g.Block) -> frozenset[str]:
     made: dict[str, g.Rhs] = {}
     found: set[str] = set()
     for s in block.statements:
-        if not isinstance(s, g.Let):
+        if not isinstance(s, g.Let) or not s.targets:  # loops in which something may fail need not give anything
             continue
         made[s.targets[0].name] = s.rhs
         if _is_fill(s.rhs):

@@ -83,7 +83,7 @@ def scan_of(r: g.For, made: Mapping[str, g.Op], *, strict: bool) -> Scan | None:
     ):
         return None
     (array,) = arrays
-    lets = {s.targets[0].name: s for s in r.body.statements if isinstance(s, g.Let)}
+    lets = {s.targets[0].name: s for s in r.body.statements if isinstance(s, g.Let) and s.targets}
     update = _made(r.body.results[r.params.index(array)], lets)
     if (
         update is None

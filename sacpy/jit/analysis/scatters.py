@@ -60,7 +60,7 @@ def scatters(r: g.For, reals: bool) -> list[Scatter]:
         return []
     lets, count = lets_of(r.body.statements), uses(r.body)
     results = set(r.body.results)
-    if not all(isinstance(s, g.Check) or is_plain(s) or s.targets[0] in results for s in r.body.statements):
+    if not all(isinstance(s, g.Check) or is_plain(s) or not results.isdisjoint(s.targets) for s in r.body.statements):
         return []
     found = [_scatter(r, k, lets, count, reals) for k in range(len(r.params))]
     if reals and not any(h is not None and not h.step.exact for h in found):

@@ -58,7 +58,8 @@ class Scattered:
         self.kernels: dict[Hashable, Built] = {}
         gone = {h.step.old.name for h in self.found} | {h.updated.name for h in self.found}
         gone |= {t.name for h in self.found for s in h.step.lets for t in s.targets}
-        kept = tuple(s for s in p.body.statements if not isinstance(s, g.Let) or s.targets[0].name not in gone)
+        body = p.body.statements
+        kept = tuple(s for s in body if not isinstance(s, g.Let) or all(t.name not in gone for t in s.targets))
         self.body = g.Block(kept, tuple(a for h in self.found for a in (*h.index, h.step.value)))
         thread = source.thread("trial", 32)  # translated once, so that what cannot run is known before it is to run
         thread.bind(p.index, list(p.index))

@@ -167,7 +167,7 @@ def _needed(body: tuple[g.Stmt, ...], wanted: g.Var) -> tuple[g.Stmt, ...]:
     """The statements of a block that compute a variable."""
     names, kept = {wanted.name}, list[g.Stmt]()
     for s in reversed(body):
-        if isinstance(s, g.Let) and s.targets[0].name in names:
+        if isinstance(s, g.Let) and any(t.name in names for t in s.targets):
             kept.append(s)
             names |= _names(s.rhs)
     return tuple(reversed(kept))

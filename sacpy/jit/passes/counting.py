@@ -153,7 +153,7 @@ def _needed(r: g.Loop, bound: g.Atom, test: g.Atom) -> tuple[g.Stmt, ...] | None
         if isinstance(s, g.Check) and changes:
             return None
         if isinstance(s, g.Let) and (changes or test in s.targets):
-            changing.add(s.targets[0].name)
+            changing |= {t.name for t in s.targets}
         else:
             before.append(s)
     return None if isinstance(bound, g.Var) and bound.name in changing else tuple(before)

@@ -46,7 +46,7 @@ class _Roller(Walker):
         lets = lets_of(p.body.statements)
         inside = {s.rhs.args[0] for s in lets.values() if isinstance(s.rhs, g.Op) and s.rhs.code in CHAINED}
         statements = tuple(
-            rolled(s, lets, self.supply) if isinstance(s, g.Let) and s.targets[0] not in inside else s
+            rolled(s, lets, self.supply) if isinstance(s, g.Let) and inside.isdisjoint(s.targets) else s
             for s in p.body.statements
         )
         if statements == p.body.statements:
