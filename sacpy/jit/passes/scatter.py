@@ -202,8 +202,8 @@ class _Worded(Walker):
         self.define((start,), g.WithLoop(extents, (), (g.Genarray("int", (), none),), disjoint=True), s.span)
         old, later = self.supply.var("before", g.INT), self.supply.var("later", g.INT)
         gone = {t.targets[0].name for t in r.body.statements if isinstance(t, g.Let) and t.rhs is update}
-        body = r.body.statements
-        kept = tuple(t for t in body if isinstance(t, g.Check) or all(v.name not in gone for v in t.targets))
+        others = (t for t in r.body.statements if isinstance(t, g.Check) or all(v.name not in gone for v in t.targets))
+        kept = tuple(others)
         most = (
             g.Let((old,), g.Load(param, update.index)),
             g.Let((later,), g.Op("max", (old, r.index))),
