@@ -133,3 +133,10 @@ def test_a_function_that_takes_arrays_in_another_module_is_found_there() -> None
     assert found.code == "E0501" and found.help == "MathArray has one that does: add 'use MathArray: all;'"
     assert found.edit is not None
     assert Workspace().check_text(found.edit.applied(found.span.source.text), "a.sac", None)[1] == []
+
+
+def test_braces_of_the_program_are_part_of_what_is_said() -> None:
+    (found,) = checked("  v = ({ [i] -> i | [i] < [3] })[-1];")
+    assert found.code == "E0506" and found.help.startswith("`({ [i] -> i | [i] < [3] })[-1]` of Python is `")
+    assert found.edit is not None
+    assert Workspace().check_text(found.edit.applied(found.span.source.text), "a.sac", None)[1] == []

@@ -301,6 +301,7 @@ def _meant(diagnostic: Diagnostic, here: _Found, text: str, found: Sequence[Piec
         or (syntax and not _SYNTAX.match(diagnostic.code))
     )
     named = row.word if row.section in ("functions", "types", "names") and not syntax else written
+    named = named.replace("{", "{{").replace("}", "}}")  # braces that are written are no place to fill
     say = "in SaC: {}" if syntax else f"`{named}` of {listed(row.languages)} is {{}} in SaC"
     texts = [(t, filled(t.text, text, found, here.captured, t.kind == "shown")) for t in row.templates]
     changes = tuple(
