@@ -67,6 +67,15 @@ class SacProgram:
         versions = [v for site in ([] if self.engine is None else self.engine.sites) for v in site.versions.values()]
         return any(v.report.after.loops + v.report.after.calls > 0 for v in versions)
 
+    def code(self) -> str:
+        """What has been compiled so far, as LLVM's text."""
+        from sacpy.jit.run.compiler import emitted
+
+        if self.engine is None:
+            return ""
+        compiled = [(site.key, kind) for site in self.engine.sites for kind in site.versions]
+        return "".join(emitted(self._program, key, kind, self.engine.options, "llvm") for key, kind in compiled)
+
     def entry(self, name: str) -> Callable[..., Any]:
         """What a call of a function in SaC goes to: it takes the arguments, and a flag for each that may be an
         array."""

@@ -12,7 +12,12 @@ def test_both_ways_are_measured(capsys: pytest.CaptureFixture[str]) -> None:
     report, over = show(["hotspot"], 1, True)
     assert not over and list(report["seconds"]) == ["hotspot small"]
     assert {"with", "without"} <= set(report["seconds"]["hotspot small"])
-    assert "1.78 to 2.05" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "1.78 to 2.05" in out and "same code" in out  # folding leaves nothing to copy there
+
+
+def test_code_with_circuits_is_told_from_code_without() -> None:
+    assert measured("needleman_wunsch", "small", 1)[1] is False
 
 
 def test_ways_that_differ_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
