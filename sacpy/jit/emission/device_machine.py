@@ -159,15 +159,16 @@ class DeviceMachine(Machine):
     def shuffle(self, target: Memory, source: Memory, distance: int, site: int) -> None:
         code, element = self.code, source.element
         value = code.load(element, self.element(source, ["0"]))
-        bits = f"i{8 * SIZES[element]}"
+        size = SIZES[element]
+        bits = "<2 x i32>" if size == 8 else f"i{8 * size}"
         if bits != element:
             value = code.op(f"bitcast {element} {value} to {bits}")
-        if bits == "i64":
-            low = self._handed_on(code.op(f"trunc i64 {value} to i32"), distance)
-            high = self._handed_on(code.op(f"trunc i64 {code.op(f'lshr i64 {value}, 32')} to i32"), distance)
-            high = code.op(f"shl i64 {code.op(f'zext i32 {high} to i64')}, 32")
-            value = code.op(f"or i64 {code.op(f'zext i32 {low} to i64')}, {high}")
-        elif bits == "i32":
+        if size == 8:
+            halves = [code.op(f"extractelement {bits} {value}, i32 {n}") for n in (0, 1)]
+            value = "undef"
+            for n, half in enumerate(halves):
+                value = code.op(f"insertelement {bits} {value}, i32 {self._handed_on(half, distance)}, i32 {n}")
+        elif size == 4:
             value = self._handed_on(value, distance)
         else:
             wide = self._handed_on(code.op(f"zext {bits} {value} to i32"), distance)
