@@ -220,7 +220,7 @@ def classics() -> list[Classic]:
 
 LIMITS = {
     "relaxation": 0.6,
-    "product": 1.4,
+    "product": 1.05,
     "sum, double": 0.8,
     "sum, float": 1.1,
     "transposition": 1.1,
