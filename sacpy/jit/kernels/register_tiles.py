@@ -207,6 +207,7 @@ class _Writer:
             places[n], rest = self._divided(rest, extents[n])
         places[0] = g.Const(b.word.base, 0) if extents[0] == 1 else rest
         corner = self.frame.corner()
+        exact = b.bits == 32  # then no extent is near the largest int, as other axes have several elements
         fixed: dict[int, g.Atom] = {}
         for down in range(0, total, threads) if rows else (0,):
             index: list[g.Atom] = []
@@ -218,7 +219,7 @@ class _Writer:
                 if moved or n not in fixed:
                     base = g.integer(0) if e.axis is None else strip if e.axis == len(corner) else corner[e.axis]
                     first = b.op("add", base, g.integer(e.low)) if e.low else base
-                    i = b.op("add", first, b.as_int(at[n]))
+                    i = b.op("add", first, b.as_int(at[n]), exact=exact)
                     if not (whole and e.axis == len(corner)):
                         i = b.op("min", i, b.op("sub", g.extents_of(t.array)[n], g.integer(1)))
                     if not moved:
