@@ -408,7 +408,8 @@ def launches(
 def check(way: GpuFold | None, row: Row | None, p: g.Partition, laid_out: bool) -> None:
     """Raises `MappingError` where threads cannot fold the cells of a partition together as a pragma says. A cell whose
     fold was so short that nothing is left of it is one thread's. `laid_out`: other pragmas say how."""
-    if way is None or not any(isinstance(s, g.Let) and isinstance(s.rhs, g.WithLoop) for s in g.statements(p.body)):
+    loops = (s.rhs for s in g.statements(p.body) if isinstance(s, g.Let))
+    if way is None or not any(isinstance(rhs, g.WithLoop | g.For | g.Loop) for rhs in loops):
         return
     if row is None:
         raise way.refused(
