@@ -70,9 +70,8 @@ SITUATIONS: dict[str, Situation] = {
                          "genarray([40], 7); }", INTS, MAPPED | NO_FOLD),
 }  # fmt: skip
 SOME = {
-    ("a map", "halving"), ("rows", "shuffle"), ("short rows", "strided"), ("rows by a function", "halving"),
-    ("rows by a loop", "shuffle"), ("two results", "halving"), ("gaps", "gpukernel"), ("propagate", "shared"),
-    ("a fold of rows", "gpukernel"), ("a stencil", "shared"),
+    ("a map", "halving"), ("short rows", "strided"), ("rows by a loop", "shuffle"), ("two results", "halving"),
+    ("propagate", "shared"),
 }  # fmt: skip
 
 

@@ -307,8 +307,16 @@ GROUPED = (
 )
 
 
-@pytest.mark.parametrize("front", ["libnvvm", "nvptx"])
-@pytest.mark.parametrize(("cells", "length"), [(70, 17), (41, 300), (131, 33)])
+@pytest.mark.parametrize(
+    ("cells", "length", "front"),
+    [
+        pytest.param(
+            cells, length, front, marks=[pytest.mark.long] * ((length, front) not in ((33, "nvptx"), (17, "libnvvm")))
+        )
+        for cells, length in ((70, 17), (41, 300), (131, 33))
+        for front in ("libnvvm", "nvptx")
+    ],
+)
 def test_rows_that_keep_a_device_busy_have_some_threads_of_a_warp_each(cells: int, length: int, front: str) -> None:
     for source, a in zip(GROUPED, (ints(cells, length), reals(cells, length, t=np.float64))):
         a[cells - 1, length - 1] = 77
