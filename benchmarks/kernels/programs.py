@@ -63,7 +63,7 @@ class Classic:
     sectors: float
     most_blocks: int | None = None
     passes: float = 1.05
-    fronts: float = 1.35
+    fronts: float = 1.1
 
 
 def classics() -> list[Classic]:
@@ -211,7 +211,7 @@ def classics() -> list[Classic]:
             sectors,
             32,
             passes,
-            1.65,
+            1.15,
         )
         for way, (limit, sectors, passes) in WAYS.items()
     ]
@@ -219,24 +219,24 @@ def classics() -> list[Classic]:
 
 
 LIMITS = {
-    "relaxation": 0.6,
-    "product": 1.4,
-    "sum, double": 0.8,
-    "sum, float": 1.1,
-    "transposition": 1.1,
-    "row sums": 1.8,
+    "relaxation": 0.47,
+    "product": 1.02,
+    "sum, double": 0.75,
+    "sum, float": 1.02,
+    "transposition": 0.87,
+    "row sums": 0.9,
     "map": 0.85,
-    "n-body": 1.25,
+    "n-body": 1.15,
     "vectors of 3": 0.65,
 }
 WAYS = {
-    "interleaved": (4.5, 4.05, 3.3),
+    "interleaved": (5.0, 4.05, 3.3),
     "halving": (3.6, 1.05, 1.05),
     "runs(8)": (2.0, 4.05, 1.05),
-    "strided(8)": (1.9, 1.05, 1.05),
-    "strided(16)": (1.45, 1.05, 1.05),
-    "strided(32)": (1.3, 1.05, 1.05),
-    "shuffle": (1.45, 1.05, 1.05),
+    "strided(8)": (1.65, 1.05, 1.05),
+    "strided(16)": (1.05, 1.05, 1.05),
+    "strided(32)": (0.75, 1.05, 1.05),
+    "shuffle": (0.9, 1.05, 1.05),
 }
 """Of the ladder of reductions (Svensson's thesis): the most instructions, sectors and passes, as above. What makes the
 first ones slow is theirs by nature: neighbours that read far apart, threads of which half have nothing to do."""

@@ -15,8 +15,9 @@ from collections.abc import Collection, Iterator, Sequence
 
 from sacpy.base.spelling import closest
 from sacpy.lang.ast import Pragma
-from sacpy.lang.core import HANDED_ON, Call, Fold, Function, Partition, Propagate, WithLoop
+from sacpy.lang.core import HANDED_ON, Block, Call, Fold, Function, Let, Loop, Partition, Program, Propagate, WithLoop
 from sacpy.lang.diagnostics import Diagnostic, SacError
+from sacpy.lang.dispatch import Certain, Possible
 from sacpy.lang.infer import Inference
 from sacpy.lang.infer_spaces import index_space, lets, outline
 from sacpy.lang.pragmas import asks
@@ -152,9 +153,11 @@ def when_run(pragmas: Sequence[Pragma], problem: MappingError | str) -> SacError
 # ---------------------------------------------------------------- before the program runs
 
 
-def problems(function: Function, known: Inference, device: DeviceLimits | None = None) -> list[Diagnostic]:
+def problems(
+    function: Function, known: Inference, device: DeviceLimits | None = None, program: Program | None = None
+) -> list[Diagnostic]:
     """What is wrong with the pragmas of a function's with-loops. `device`: its limits count, and a loop with a mapping
-    must be one that can run there."""
+    must be one that can run there. `program`: the functions that are called."""
     everywhere = [let.rhs for let in lets(function.body) if isinstance(let.rhs, WithLoop)]
     loops = [loop for loop in everywhere if _has_some(loop)]
     if not loops:
@@ -163,7 +166,7 @@ def problems(function: Function, known: Inference, device: DeviceLimits | None =
     inner = {id(let.rhs) for loop in everywhere for p in loop.partitions for let in lets(p.body)}
     found: list[Diagnostic] = []
     for loop in loops:
-        own = list(_of_loop(loop, known, written, device))
+        own = list(_of_loop(loop, known, written, device, program))
         found += own or _without_kernel(loop, id(loop) in inner, known)
     return found
 
@@ -185,7 +188,7 @@ def _written_names(function: Function) -> dict[str, str]:
 
 
 def _of_loop(
-    loop: WithLoop, known: Inference, written: dict[str, str], device: DeviceLimits | None
+    loop: WithLoop, known: Inference, written: dict[str, str], device: DeviceLimits | None, program: Program | None
 ) -> Iterator[Diagnostic]:
     read_by = [{written[n] for n in block_free(p.body, p.values) if n in written} for p in loop.partitions]
     common, wrong = read(loop.pragmas)
@@ -202,7 +205,7 @@ def _of_loop(
             continue
         if all(isinstance(o, Fold) for o in loop.operators):
             yield from (diagnostic(_no_tiles(m), p) for p, m in own if isinstance(m, GpuMem) and m.names)
-        elif not any(isinstance(let.rhs, WithLoop | Call) for let in lets(partition.body)):
+        elif not any(isinstance(o, Fold) for o in loop.operators) and not _folds(partition.body, known, program):
             yield from (diagnostic(_no_fold(m), p) for p, m in (*own, *common) if isinstance(m, GpuFold))
         kernels = [(p, m.chain) for p, m in own if isinstance(m, GpuKernel)] or [
             (p, m.chain) for p, m in common if isinstance(m, GpuKernel)
@@ -334,6 +337,46 @@ def _no_tiles(m: GpuMem) -> MappingError:
 
 def _no_fold(m: GpuFold) -> MappingError:
     return m.refused("nothing is folded here, so threads put nothing together", "leave the pragma out")
+
+
+def _folds(body: Block, known: Inference, program: Program | None) -> bool:
+    """Whether something is folded in a body, or may be in what it calls; what a loop does, only its kernel knows."""
+    seen: set[str] = set()
+
+    def within(block: Block, of: Inference | None) -> bool:
+        for s in statements(block):
+            match s:
+                case Loop():
+                    return True
+                case Let(rhs=WithLoop() as w) if _is_fold(w) or any(within(p.body, of) for p in w.partitions):
+                    return True
+                case Let(rhs=Call() as c) if any(map(called, _keys(c, of))):
+                    return True
+        return False
+
+    def called(key: str) -> bool:
+        if program is None:
+            return True
+        if key in seen or program.signature(key).native is not None:
+            return False
+        seen.add(key)
+        return within(program.function(key).body, None)
+
+    return within(body, known)
+
+
+def _is_fold(w: WithLoop) -> bool:
+    return any(isinstance(o, Fold) for o in w.operators)
+
+
+def _keys(call: Call, known: Inference | None) -> tuple[str, ...]:
+    """The functions that a call may take."""
+    match known and known.resolution(call):
+        case Certain(signature=found):
+            return (found.key,)
+        case Possible(signatures=several):
+            return tuple(s.key for s in several)
+    return call.candidates
 
 
 def _fits(chain: Chain, loop: WithLoop, partition: Partition, known: Inference, device: DeviceLimits | None) -> None:

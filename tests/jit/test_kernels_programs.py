@@ -24,6 +24,7 @@ from tests.jit.test_emission_kernels import OnEmulator
 
 MATRIX = np.arange(6 * 70).reshape(6, 70).astype(np.int32) % 23
 REALS = np.random.default_rng(1).random((5, 40))
+ONE = options().device.with_processors(1)
 COLLATZ = (
     "int g(int i) { k = i; c = 0; while (k > 1) { if (k % 2 == 0) { k = k / 2; } else { k = 3 * k + 1; } c = c "
     "+ 1; } return c; } "
@@ -203,6 +204,17 @@ def test_a_block_folds_a_row(text: str) -> None:
     assert [(launch.purpose, launch.grid, launch.block) for launch in found.launches] == [
         ("rows", (1, 1, 6), (1, 1, 32))
     ]
+
+
+TALL = np.arange(75 * 21).reshape(75, 21).astype(np.int32) % 23
+
+
+def test_many_rows_have_some_threads_of_a_warp_each() -> None:
+    found = run("int[.] f(int[.,.] a) { return { [i] -> 2 * sum(a[i]) + i }; }", TALL, device=ONE)
+    assert [(launch.purpose, launch.grid, launch.block) for launch in found.launches] == [
+        ("rows", (1, 1, 2), (1, 1, 256))
+    ]
+    assert "75 cells with 4 threads each keep the device busy" in found.launches[0].reasons[0]
 
 
 COLUMNS = "int[.] f(int[.,.] a) { return { [j] -> sum({ [i] -> a[i,j] }) + j | [j] < [shape(a)[1]] }; }"
@@ -758,6 +770,7 @@ HARD: dict[str, tuple[str, tuple[Value, ...], dict[str, object]]] = {
     "rows by warps": (ROWS_BY.replace("WAY", "shuffle"), (MATRIX,), {"fold_threads": 64}),
     "a fold by neighbours": (FOLD_BY.replace("WAY", "interleaved"), (MATRIX,), {"fold_threads": 16}),
     "a fold by warps": (FOLD_BY.replace("WAY", "shuffle"), (MATRIX,), {"fold_threads": 64}),
+    "rows by groups": (SHARED_ROWS, (TALL,), {"device": ONE}),
     "rows of a fold": (OF_ROWS, (MATRIX,), {"row_length": 8, "fold_threads": 4}),
     "partial sums": ("int f(int[.,.] a) { return sum(a) + maxval(a); }", (MATRIX,), {"fold_threads": 4}),
 }
@@ -799,7 +812,7 @@ def test_every_barrier_of_a_compiled_kernel_is_needed(name: str, monkeypatch: py
     text, args, changes = HARD[name]
     run(text, *args, **changes)  # type: ignore[arg-type]
     # a thread of a block has a column to itself there, or a warp of it a row
-    assert emulator.removed or name in ("chunks of columns", "rows by warps")
+    assert emulator.removed or name in ("chunks of columns", "rows by warps", "rows by groups")
     assert not emulator.silent, emulator.silent[0]
 
 

@@ -297,3 +297,27 @@ def test_folds_are_the_interpreter_s(name: str) -> None:
 def test_folds_by_libnvvm_and_on_the_emulator(name: str) -> None:
     source, args, word = FOLDED[name]
     compared(source, args, word, "libnvvm", emulator=True, strict=False)
+
+
+GROUPED = (
+    "int[m] f(int[m,n] a) { return with { ([0] <= [i] < [m]) : 2 * with { ([0] <= [j] < [n]) : a[i,j] * (j + 1); } "
+    ": fold(+, 0) + i; } : genarray([m], 0); }",
+    "double[m] f(double[m,n] a) { return with { ([0] <= [i] < [m]) : with { ([0] <= [j] < [n]) : a[i,j]; } "
+    ": fold(max, -1e300); } : genarray([m], 0.0); }",
+)
+
+
+@pytest.mark.parametrize(
+    ("cells", "length", "front"),
+    [
+        pytest.param(
+            cells, length, front, marks=[pytest.mark.long] * ((length, front) not in ((33, "nvptx"), (17, "libnvvm")))
+        )
+        for cells, length in ((70, 17), (41, 300), (131, 33))
+        for front in ("libnvvm", "nvptx")
+    ],
+)
+def test_rows_that_keep_a_device_busy_have_some_threads_of_a_warp_each(cells: int, length: int, front: str) -> None:
+    for source, a in zip(GROUPED, (ints(cells, length), reals(cells, length, t=np.float64))):
+        a[cells - 1, length - 1] = 77
+        compared(source, (a,), "rows", front, emulator=front == "nvptx" and length == 33)

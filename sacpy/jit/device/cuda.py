@@ -240,11 +240,21 @@ class CudaMachine:
                 break
         for place, value in zip(ready.arguments, args):
             place.value = value
-        shared, scratch = 0, []
-        if not ready.plain:
-            shape = geometry(ready.kernel, args)
-            shared = shape.dynamic_bytes
-            scratch = [self.allocate(max(size, 1)) for size in shape.scratch_bytes]
+        if ready.plain:
+            self._launched(ready, grid, block, 0, ())
+        else:
+            shape, scratch = geometry(ready.kernel, args), list[Block]()
+            try:
+                for size in shape.scratch_bytes:
+                    scratch.append(self.allocate(max(size, 1)))
+                self._launched(ready, grid, block, shape.dynamic_bytes, scratch)
+            finally:
+                for b in scratch:
+                    self.free(b)
+        self._unsettled = self._unsettled or ready.checks
+
+    def _launched(self, ready: Loaded, grid: Extents, block: Extents, shared: int, scratch: Sequence[Block]) -> None:
+        """The launch itself, with its memory at hand. `shared`: bytes of the block that it asks for."""
         at = (tuple(grid), tuple(block), shared)
         config = ready.configs.get(at)
         if config is None:
@@ -257,9 +267,6 @@ class CudaMachine:
             )
         except Exception as error:
             raise _in_words(error) from error
-        for b in scratch:
-            self.free(b)
-        self._unsettled = self._unsettled or ready.checks
 
     def _permit(self, ready: Loaded, shared: int) -> None:
         """Lets a kernel have more shared memory than any may have without being asked. For this cuda.core has no

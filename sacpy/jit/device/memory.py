@@ -285,7 +285,11 @@ class Memory:
             storage.block = block
             self._resident[id(storage)] = weakref.ref(storage)
             if storage.host is not None and storage.size:
-                self.machine.copy_in(block.address, storage.host)
+                try:
+                    self.machine.copy_in(block.address, storage.host)
+                except BaseException:  # the elements are not there
+                    self.release(storage)
+                    raise
                 self._moved(storage.bytes, out=False)
         return block
 
@@ -344,10 +348,11 @@ class Memory:
     def trim(self) -> None:
         """Gives what waits in the pool back to the machine."""
         for blocks in self._pool.values():
-            for block in blocks:
+            while blocks:
+                block = blocks.pop()
+                self.pooled -= block.size
                 self.machine.free(block)
         self._pool.clear()
-        self.pooled = 0
 
     def _allocate(self, size: int) -> Block:
         """A block of at least so many bytes. Raises `OutOfMemory` where sending others away does not help."""

@@ -6,7 +6,8 @@ or with `DeviceArray`s. What happened to each with-loop, how often and why, is k
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -153,7 +154,7 @@ class DeviceProgram:
 
     def call(self, values: tuple[Value, ...]) -> tuple[Value, ...]:
         """The results on the host for the arguments `values`: Python scalars, NumPy arrays. Raises `NativeFailure`."""
-        with self.memory.charged(self.account):
+        with self.memory.charged(self.account), _failures_in_words():
             found = self._results(values)
             return tuple(
                 [self._handed_out(v, k in self._keep) if type(v) is DeviceArray else v for k, v in enumerate(found)]
@@ -162,7 +163,7 @@ class DeviceProgram:
     def results(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
         """The results, arrays where they were made. Arrays among the arguments may be on either side. Raises
         `NativeFailure`."""
-        with self.memory.charged(self.account):
+        with self.memory.charged(self.account), _failures_in_words():
             return self._results(values)
 
     def _results(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -175,13 +176,6 @@ class DeviceProgram:
                     self.memory.done_with(v)
         except RecursionError:
             raise TooDeep from None
-        except DeviceFailure as failure:
-            raise Fault(
-                "E0784",
-                f"the GPU does not go on: {failure.reason}",
-                help="run the program with --target cpu; if the driver is in order, please report this with the "
-                "program",
-            ) from failure
         finally:
             self.memory.let_go()
         return tuple([self._result(o, found) for o in self.outputs])
@@ -211,6 +205,19 @@ class DeviceProgram:
         if not keep:
             return array.taken()
         return self._residents.keep(array.host(), array) if array.on_device else array.host()
+
+
+@contextmanager
+def _failures_in_words() -> Iterator[None]:
+    """What the driver refuses, at whatever call, is told as an error of the run."""
+    try:
+        yield
+    except DeviceFailure as failure:
+        raise Fault(
+            "E0784",
+            f"the GPU does not go on: {failure.reason}",
+            help="run the program with --target cpu; if the driver is in order, please report this with the program",
+        ) from failure
 
 
 def stays(w: WithLoop, problem: MappingError | str, optional: bool) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from sacpy.jit.emission.addresses import Addresses
 from sacpy.jit.emission.geometry import (
     MOST_STATIC_SHARED,
     SHARED_ALIGNMENT,
@@ -20,13 +21,15 @@ from sacpy.jit.emission.geometry import (
 from sacpy.jit.emission.libdevice import DEVICE_ROWS
 from sacpy.jit.emission.machine import Machine, Memory
 from sacpy.jit.ir.graph import ArrayType, Const, Op, Var
-from sacpy.jit.ir.kernel import ALIGNMENT, WARP, Kernel
+from sacpy.jit.ir.kernel import ALIGNMENT, WARP, Kernel, SeqFor, While, thread_statements
 from sacpy.jit.llvm.legal import LLVM_TYPES, SIZES, Code, Module, memory_type, size_of
 from sacpy.jit.llvm.scalars import Style
 
 AXES = "xyz"
+WORDS_OF = ("int", "long")  # the types of indices
 GENERIC, GLOBAL, SHARED = 0, 1, 3
 SHARED_MEMORY = "@sacpy_shared"
+_COPIES = ((12, 8), (40, 4), (80, 2))  # statements of a round at most, and how many rounds are written out
 
 
 def pointer_type(element: str, space: int) -> str:
@@ -49,6 +52,11 @@ class TypedCode(Code):
     ) -> None:
         super().__init__(module, name, result, params, head=head, tail=tail)
         self.space_of: dict[str, int] = {}
+        self.blocks = 0
+
+    def place(self, label: str) -> None:
+        super().place(label)
+        self.blocks += 1
 
     def pointer(self, element: str, pointer: str) -> str:
         """A pointer with its type."""
@@ -97,8 +105,15 @@ class DeviceMachine(Machine):
             if "addrspace(1)" in type_:
                 self.code.in_space(text, GLOBAL)
         self.scratch = iter([text for type_, text in params if text.endswith(".scratch")])
+        self.addresses = Addresses(lambda: self.code.blocks)
         self.allocated = 0
         self.dynamic = "0"  # bytes of dynamic shared memory given away so far
+
+    def operation(self, op: Op, args: Sequence[str]) -> str:
+        text = super().operation(op, args)
+        if op.args[0].base in WORDS_OF:
+            self.addresses.note(text, op.code, args, op.exact)
+        return text
 
     def product(self, op: Op, args: Sequence[str]) -> str:
         if self.style.strict:
@@ -159,15 +174,16 @@ class DeviceMachine(Machine):
     def shuffle(self, target: Memory, source: Memory, distance: int, site: int) -> None:
         code, element = self.code, source.element
         value = code.load(element, self.element(source, ["0"]))
-        bits = f"i{8 * SIZES[element]}"
+        size = SIZES[element]
+        bits = "<2 x i32>" if size == 8 else f"i{8 * size}"
         if bits != element:
             value = code.op(f"bitcast {element} {value} to {bits}")
-        if bits == "i64":
-            low = self._handed_on(code.op(f"trunc i64 {value} to i32"), distance)
-            high = self._handed_on(code.op(f"trunc i64 {code.op(f'lshr i64 {value}, 32')} to i32"), distance)
-            high = code.op(f"shl i64 {code.op(f'zext i32 {high} to i64')}, 32")
-            value = code.op(f"or i64 {code.op(f'zext i32 {low} to i64')}, {high}")
-        elif bits == "i32":
+        if size == 8:
+            halves = [code.op(f"extractelement {bits} {value}, i32 {n}") for n in (0, 1)]
+            value = "undef"
+            for n, half in enumerate(halves):
+                value = code.op(f"insertelement {bits} {value}, i32 {self._handed_on(half, distance)}, i32 {n}")
+        elif size == 4:
             value = self._handed_on(value, distance)
         else:
             wide = self._handed_on(code.op(f"zext {bits} {value} to i32"), distance)
@@ -181,6 +197,16 @@ class DeviceMachine(Machine):
         name, tail = "@llvm.nvvm.shfl.sync.down.i32", self.code.module.attribute("convergent nounwind")
         self.code.module.declare(name, f"declare i32 {name}(i32, i32, i32, i32) {tail}")
         return self.code.op(f"call i32 {name}(i32 -1, i32 {word}, i32 {distance}, i32 {WARP - 1})")
+
+    def loop_note(self, s: SeqFor) -> str:
+        """How often the rounds of a short loop are written out: compilers ask for the loads of several rounds together,
+        but do not agree by themselves which loops they do that for."""
+        copies = _copies(s)
+        if copies == 1:
+            return ""
+        module = self.code.module
+        part = module.node(f'!{{!"llvm.loop.unroll.count", i32 {copies}}}')
+        return ", !llvm.loop " + module.node("!{{self}, " + part + "}", distinct=True)
 
     # ---- memory
 
@@ -254,8 +280,45 @@ class DeviceMachine(Machine):
             number = self.code.product(number, self.widened(self._axis(register, axis, rank), self.address, "i64"))
         return number
 
+    def element(self, memory: Memory, index: Sequence[str]) -> str:
+        step = self.addresses.step(memory.pointer, index, memory.extents) if memory.lanes == "1" and index else None
+        if step is None:
+            found = super().element(memory, index)
+            if memory.lanes == "1" and index:
+                self.addresses.keep(memory.pointer, index, found)
+            return found
+        pointer = step.start.pointer
+        for axis, far in step.rows:
+            pointer = self.code.offset(memory.element, pointer, self._row(memory, axis, far))
+        if step.rows:
+            self.addresses.keep(memory.pointer, index, pointer, step.constant)
+        return self.code.offset(memory.element, pointer, str(step.constant))
+
+    def _row(self, memory: Memory, axis: int, far: int) -> str:
+        """How many elements lie between two that are `far` apart along an axis."""
+
+        def make() -> str:
+            size = str(far)
+            for e in memory.extents[axis + 1 :]:
+                wide = self.widened(e, self.address, "i64")
+                size = wide if size == "1" else self.code.op(f"mul nsw i64 {wide}, {size}")
+            return size
+
+        return self.addresses.row(memory.pointer, axis, far, make)
+
     def atomic_text(self, operation: str, memory: Memory, pointer: str, value: str) -> str:
         return f"atomicrmw {operation} {self.code.pointer(memory.element, pointer)}, {memory.element} {value} monotonic"
 
     def refuse(self, site: int) -> None:
         self.code.store("i32", str(site), "%failed")
+
+
+def _copies(s: SeqFor) -> int:
+    """How many rounds of a loop are written one after the other; one where the compiler decides, as it knows how many
+    there are, and where rounds have loops of their own."""
+    if isinstance(s.lower, Const) and isinstance(s.upper, Const):
+        return 1
+    body = list(thread_statements(s.body))
+    if any(isinstance(t, SeqFor | While) for t in body):
+        return 1
+    return next((copies for most, copies in _COPIES if len(body) <= most), 1)

@@ -346,7 +346,7 @@ class Lowering:
         self._thread(s.body)
         self._set(slots, [c.update for c in s.carried])
         code.store(type_, code.op(f"add nsw {type_} {index}, {s.step}"), counter)
-        code.jump(head)
+        code.jump(head, self.machine.loop_note(s))
         code.place(done)
         self._get(slots, targets)
 

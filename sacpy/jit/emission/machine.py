@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 
 from sacpy.jit.ir.graph import Op, Var
-from sacpy.jit.ir.kernel import Kernel
+from sacpy.jit.ir.kernel import Kernel, SeqFor
 from sacpy.jit.llvm.legal import LLVM_TYPES, Code, memory_type
 from sacpy.jit.llvm.scalars import Emit, Style
 from sacpy.nodes import Node
@@ -92,6 +92,10 @@ class Machine(ABC):
     @abstractmethod
     def threads(self, body: Callable[[], None]) -> None:
         """A phase: what `body` writes, run by all threads of the block."""
+
+    def loop_note(self, s: SeqFor) -> str:
+        """What the compiler is told about a loop, as metadata of its last jump."""
+        return ""
 
     def look_up(self) -> None:  # noqa: B027 (only the emulator can be told to stop)
         """Written where a round begins of a loop that may take long: it ends the kernel if somebody has stopped the

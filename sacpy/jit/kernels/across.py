@@ -97,7 +97,8 @@ def _load(b: Builder, frame: Frame, f: Footprint, extents: tuple[int, ...], tile
             whole = b.both(whole, b.op("le", integer(0), at) if e.low < 0 else None)
 
         def index(place: Sequence[Atom]) -> list[Atom]:
-            return [b.op("add", at, b.as_int(u)) for at, u in zip(first, place)]
+            # of arrays whose elements 32 bits number, an extent is far from the largest int: both have 32 or more
+            return [b.op("add", at, b.as_int(u), exact=b.bits == 32) for at, u in zip(first, place)]
 
         def one(place: Sequence[Atom], guard: Atom | None) -> None:
             b.when(guard, lambda: b.store(tile, place, b.load(f.array, *index(place))))

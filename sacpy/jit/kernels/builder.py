@@ -166,6 +166,38 @@ class Builder:
         self.add(k.SeqFor(index, lower, upper, step, carried, code))
         return list(targets)
 
+    def evenly(
+        self,
+        first: g.Atom,
+        step: int,
+        count: g.Atom,
+        initial: Sequence[g.Atom],
+        body: Callable[[g.Atom, list[g.Atom]], list[g.Atom]],
+        copies: int,
+    ) -> list[g.Atom]:
+        """The last values of a loop over `count` places that lie `step` apart, whose body is written out `copies` times
+        (a power of two) a round: loads are then asked for together, which compilers do for some loops and not for
+        others. No number wraps."""
+
+        def several(many: int) -> Callable[[g.Var, list[g.Atom]], list[g.Atom]]:
+            def round_(i: g.Var, carried: list[g.Atom]) -> list[g.Atom]:
+                apart = g.Const(i.base, step * many)
+                start = self.op("add", first, self.op("mul", i, apart, exact=True), exact=True)
+                for n in range(many):
+                    place = self.op("add", start, g.Const(i.base, n * step), exact=True) if n else start
+                    carried = body(place, carried)
+                return carried
+
+            return round_
+
+        zero = g.Const(count.base, 0)
+        if copies == 1:
+            return self.seq_for(zero, count, initial, several(1))
+        shift = g.Const(count.base, copies.bit_length() - 1)
+        rounds = self.op("shr", count, shift)
+        found = self.seq_for(zero, rounds, initial, several(copies))
+        return self.seq_for(self.op("shl", rounds, shift), count, found, several(1))
+
     # ---- arrays of a thread and of a block
 
     def array(self, base: str, extents: tuple[g.Atom, ...]) -> g.Var:

@@ -33,6 +33,8 @@ _SAY_SO = (
     "`#pragma commutative` before the first partition"
 )
 Code = Callable[[], list[g.Atom]]
+MOST_COPIES = 8  # of short code in one round of a loop
+_SHORT = 16  # statements that such code has at most
 RADIX = 8  # how many values a thread combines at a time
 NAN, NEGATIVE_ZERO, ZERO = 1, 2, 4  # what was come across, as bits
 
@@ -132,6 +134,13 @@ class Reduction:
         while threads > 1 and threads * self.bytes + ALIGNMENT * len(self.kept) > options.device.shared_per_block:
             threads //= 2
         return threads
+
+    def copies(self, body: g.Block, each: int) -> int:
+        """How often the code of an index is written out in one round of a loop over indices, of which a thread has
+        about `each`: several times where it is short and nothing in it is asked."""
+        plain = all(isinstance(s, g.Let) for s in body.statements)
+        plain = plain and not (self.flagged or self.extremes or self.checks)
+        return min(MOST_COPIES, each) if plain and len(body.statements) <= _SHORT else 1
 
     # ---- one thread
 

@@ -30,7 +30,7 @@ from sacpy.withloop import chains
 from sacpy.withloop.placement import Placement
 
 STRIP = 16  # indices of the folded axis that are loaded at a time
-UNROLLED = 4  # of these that are folded in a round
+_CODE = 1024  # statements that are written out for a strip at most: all of it where that is enough
 WIDE = 16  # bytes of the widest access
 
 
@@ -183,30 +183,57 @@ class _Writer:
 
     def _strip(self, strip: g.Var, many: g.Atom) -> tuple[k.BlockStmt, ...]:
         """Loads a strip of `many` indices from `strip` on, and folds it."""
-        loads = [self._load(t, tile, strip) for t, tile in zip(self.found.tiles, self.tiles)]
+        whole = isinstance(many, g.Const)
+        loads = [self._load(t, tile, strip, whole) for t, tile in zip(self.found.tiles, self.tiles)]
         return (*loads, k.Barrier(), self._fold(strip, many), k.Barrier())
 
-    def _load(self, t: RegisterTile, tile: g.Var, strip: g.Var) -> k.ForAll:
-        """All threads together load a tile. Neighbours read neighbouring elements."""
+    def _load(self, t: RegisterTile, tile: g.Var, strip: g.Var, whole: bool) -> k.ForAll:
+        """All threads together load a tile. Neighbours read neighbouring elements. `whole`: the strip is, so that what
+        is read along the folded axis is there. Where threads make whole rows of a tile, each keeps its column, and goes
+        down by so many rows."""
         b = self.b
+        total, threads = math.prod(t.extents), math.prod(self.frame.mapping.placement.threads)
+        extents = dict(zip(t.order, t.extents))
+        slow = [n for n in range(len(t.order) - 1) if extents[n] > 1]
+        rows = len(slow) == 1 and total % threads == 0 and threads % extents[len(t.order) - 1] == 0
         b.open()
         number = b.names.var("u", b.word)
         rest: g.Atom = number
         places: dict[int, g.Atom] = {}
-        extents = dict(zip(t.order, t.extents))
         for n in reversed(range(1, len(t.order))):
-            places[n] = b.op("mod", rest, b.word_const(extents[n]))
-            rest = b.op("div", rest, b.word_const(extents[n]))
-        places[0] = rest
+            if extents[n] == 1 or (rows and n in slow):
+                places[n] = g.Const(b.word.base, 0) if extents[n] == 1 else rest
+                continue
+            places[n], rest = self._divided(rest, extents[n])
+        places[0] = g.Const(b.word.base, 0) if extents[0] == 1 else rest
         corner = self.frame.corner()
-        index: list[g.Atom] = []
-        for n, (e, end) in enumerate(zip(t.entries, g.extents_of(t.array))):
-            base = g.integer(0) if e.axis is None else strip if e.axis == len(corner) else corner[e.axis]
-            first = b.op("add", base, g.integer(e.low))
-            i = b.op("add", first, b.as_int(places[n]))
-            index.append(b.op("min", i, b.op("sub", end, g.integer(1))))
-        b.store(tile, [places[n] for n in t.order], b.load(t.array, *index))
-        return k.ForAll((number,), (b.word_const(math.prod(t.extents)),), b.close())
+        exact = b.bits == 32  # then no extent is near the largest int, as other axes have several elements
+        fixed: dict[int, g.Atom] = {}
+        for down in range(0, total, threads) if rows else (0,):
+            index: list[g.Atom] = []
+            at = dict(places)
+            for n, e in enumerate(t.entries):
+                moved = down // extents[len(t.order) - 1] if n in slow else 0
+                if moved:
+                    at[n] = b.op("add", places[n], g.Const(places[n].base, moved), exact=True)
+                if moved or n not in fixed:
+                    base = g.integer(0) if e.axis is None else strip if e.axis == len(corner) else corner[e.axis]
+                    first = b.op("add", base, g.integer(e.low)) if e.low else base
+                    i = b.op("add", first, b.as_int(at[n]), exact=exact)
+                    if not (whole and e.axis == len(corner)):
+                        i = b.op("min", i, b.op("sub", g.extents_of(t.array)[n], g.integer(1)))
+                    if not moved:
+                        fixed[n] = i
+                index.append(i if moved else fixed[n])
+            b.store(tile, [at[n] for n in t.order], b.load(t.array, *index))
+        return k.ForAll((number,), (b.word_const(threads if rows else total),), b.close())
+
+    def _divided(self, number: g.Atom, by: int) -> tuple[g.Atom, g.Atom]:
+        """What is left, and the quotient, of a number that is not negative."""
+        b = self.b
+        if by & (by - 1):
+            return b.op("mod", number, b.word_const(by)), b.op("div", number, b.word_const(by))
+        return b.op("bitand", number, b.word_const(by - 1)), b.op("shr", number, b.word_const(by.bit_length() - 1))
 
     def _threads(self) -> tuple[g.Var, ...]:
         return tuple(self.b.names.var("thread", self.b.word) for _ in self.each)
@@ -244,7 +271,7 @@ class _Writer:
             cell: self.frame.at_position([along[n] for along, n in zip(positions, cell)])[0] for cell in self.cells
         }
         count = len(self.cells)
-        rounds = UNROLLED if isinstance(many, g.Const) else 1
+        rounds = self._rounds() if isinstance(many, g.Const) else 1
 
         def one(at: g.Atom, carried: list[g.Atom]) -> list[g.Atom]:
             read = {
@@ -274,6 +301,14 @@ class _Writer:
             for cell in range(count):
                 b.store(array, (g.integer(cell),), last[n * count + cell])
         return k.ForAll(threads, self.frame.threads, b.close())
+
+    def _rounds(self) -> int:
+        """How many indices of a whole strip are written out: so many that the loop over them costs little."""
+        each = len(self.c.inner.body.statements) + sum(len(o.combine.statements) for o in self.c.folds)
+        rounds = STRIP
+        while rounds > 1 and rounds * len(self.cells) * each > _CODE:
+            rounds //= 2
+        return rounds
 
     def _read(self, place: Place, t: RegisterTile, at: g.Atom, position: g.Atom) -> g.Atom:
         """The element of an access in its tile. `at`: how far in the strip; `position`: in the block, along the axis

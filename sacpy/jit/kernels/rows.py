@@ -18,11 +18,11 @@ from sacpy.jit.kernels.builder import IrArithmetic
 from sacpy.jit.kernels.contraction import folded_cell
 from sacpy.jit.kernels.launches import Buffer, KernelOptions, Launch, Refused
 from sacpy.jit.kernels.numbers import Numbers, array_sizes, in_line, scratch_of, space_of
-from sacpy.jit.kernels.reduction import Reduction, keeps_order
+from sacpy.jit.kernels.reduction import MOST_COPIES, Reduction, keeps_order
 from sacpy.jit.kernels.shares import threads_of
 from sacpy.jit.kernels.source import Built, Source, parameter_block
 from sacpy.jit.kernels.values import Value
-from sacpy.nodes import Node, replace
+from sacpy.nodes import Node, field, replace
 from sacpy.withloop import chains
 from sacpy.withloop.spaces import IndexSpace
 from sacpy.withloop.ways import GpuFold
@@ -31,15 +31,22 @@ _FULL = 1024  # threads of a multiprocessor that keep it busy
 _LONG = 1024  # indices that a fold has at least to be shared although its threads then read far apart
 _EACH = 8  # indices of a thread at least where a fold is cut into chunks
 _LAST = 128  # threads of a block that puts chunks together
+_GROUPED = 16  # indices of a fold from which on some threads of a warp share it, where they read side by side
+_IN_FLIGHT = 4  # elements that a thread has asked for at a time, as loops are unrolled
+_BY_WARPS = GpuFold("shuffle")
 
 
 class Share(Node):
     """How cells and their folds are dealt: a block has `lanes` neighbouring cells and `threads` threads (a power of
-    two) for each; each fold is cut into `chunks`, a block for each, which a second launch puts together."""
+    two) for each; each fold is cut into `chunks`, a block for each, which a second launch puts together. `grouped`: the
+    threads of a cell are neighbours in one warp, which put together what they have from register to register; else the
+    threads of all cells alternate, and do it in shared memory. `why`: what speaks for it."""
 
     lanes: int
     threads: int
     chunks: int
+    grouped: bool = False
+    why: str = field(default="", compare=False)
 
 
 class Row(Cell):
@@ -63,6 +70,9 @@ class Row(Cell):
         full = options.device.processors * _FULL
         few = cells < full
         pays = few if self.across else (few or not self.ordered) if self.along else few and length >= _LONG
+        grouped = self._grouped(cells, length, options)
+        if grouped is not None:
+            return grouped
         if length < options.row_length or not pays:
             return None
         lanes = options.device.warp if self.across else 1
@@ -75,7 +85,29 @@ class Row(Cell):
             threads *= 2
         busy = -(-cells // lanes) * lanes * threads
         chunks = max(1, min(-(-full // busy), length // (threads * _EACH), options.device.grid[1]))
-        return Share(lanes, threads, chunks) if threads * chunks > 1 else None
+        why = (
+            "neighbouring cells read neighbouring elements"
+            if self.across
+            else "there are too few cells to keep the device busy with a warp for each"
+        )
+        return Share(lanes, threads, chunks, why=why) if threads * chunks > 1 else None
+
+    def _grouped(self, cells: int, length: int, options: KernelOptions) -> Share | None:
+        """A warp, or some of one, for each cell: as many threads as read side by side and still have several indices
+        each, where so many keep the device busy: what they have in flight counts, as such folds wait for memory. None
+        where they do not, where cells rather than indices lie side by side, and where order counts."""
+        device = options.device
+        least = _GROUPED if options.row_length >= _GROUPED else options.row_length
+        if self.across or not self.along or self.ordered or length < least:
+            return None
+        threads = device.warp
+        while threads > 1 and threads * _IN_FLIGHT > length:
+            threads //= 2
+        many = cells * threads * min(_IN_FLIGHT, length // threads) >= device.processors * _FULL
+        if threads < 2 or threads > options.fold_threads or options.fold_threads < device.warp or not many:
+            return None
+        why = f"{cells} cells with {threads} threads each keep the device busy, and these read neighbouring elements"
+        return Share(options.fold_threads // threads, threads, 1, True, why)
 
 
 def row_of(source: Source, p: g.Partition) -> Row | None:
@@ -102,10 +134,10 @@ def _reads(b: g.Block, index: g.Var) -> bool:
 
 
 class Rows:
-    """The kernels of one row. `outer` and `inner`: mappings of the cells and of what is folded, each in line. The
-    parameter block: that of `outer`, that of `inner`, the number of inner indices, how many of them a chunk has, and,
-    where order
-    counts, how many a thread."""
+    """The kernels of one row. `outer` and `inner`: mappings of the cells and of what is folded, each in line. `each`:
+    how many indices a thread has, about: a power of two, at most `MOST_COPIES`. The parameter block: that of `outer`,
+    that of `inner`, the number of inner indices, how many of them a chunk has, and, where order counts, how many a
+    thread."""
 
     def __init__(
         self,
@@ -117,8 +149,10 @@ class Rows:
         share: Share,
         bits: int,
         way: GpuFold | None = None,
+        each: int = 1,
     ) -> None:
-        self.way = way
+        self.many = each
+        self.way = _BY_WARPS if share.grouped else way
         self.source, self.number, self.row, self.outer, self.inner, self.share, self.bits = (
             source,
             number,
@@ -160,6 +194,17 @@ class Rows:
         self.thread.block(g.Block(self.row.before), later=self.row.later)
         return found
 
+    def _place(self, t: g.Var) -> tuple[g.Atom | None, g.Atom]:
+        """Of a thread the number of its cell in the block, None where there is one, and its own among those of the
+        cell."""
+        b, share = self.b, self.share
+        if share.lanes == 1:
+            return None, t
+        inner = share.threads if share.grouped else share.lanes
+        low = b.op("bitand", t, b.word_const(inner - 1))
+        high = b.op("shr", t, b.word_const(inner.bit_length() - 1))
+        return (high, low) if share.grouped else (low, high)
+
     def _cell(self, block: g.Var, lane: g.Atom | None) -> g.Atom:
         """The number of a cell, which may be beyond the last."""
         return (
@@ -194,16 +239,9 @@ class Rows:
         chunk, block = b.names.var("chunk", b.word), b.names.var("block", b.word)
         size = b.word_const(share.threads * share.lanes)
         t = b.names.var("thread", b.word)
-        shared = reduction.allocate(share.threads * share.lanes)
+        shared = reduction.allocate(0 if share.grouped else share.threads * share.lanes)
         b.open()
-        lane, mine = (
-            (None, t)
-            if share.lanes == 1
-            else (
-                b.op("bitand", t, b.word_const(share.lanes - 1)),
-                b.op("shr", t, b.word_const(share.lanes.bit_length() - 1)),
-            )
-        )
+        lane, mine = self._place(t)
         cell = self._cell(block, lane)
         if lane is not None:
             cell = b.op("min", cell, b.op("sub", self.cells, b.word_const(1), exact=True))
@@ -211,13 +249,17 @@ class Rows:
         start = b.op("mul", chunk, self.run, exact=True)
         end = b.op("min", b.op("add", start, self.run, exact=True), self.total)
 
-        def one(place: g.Var, carried: list[g.Atom]) -> list[g.Atom]:
+        def one(place: g.Atom, carried: list[g.Atom]) -> list[g.Atom]:
             index, guard = self.inner.recover(IrArithmetic(b, self.words), (place,), ())
             self.thread.bind(self.row.inner.index, list(map(b.as_int, index)))
             return reduction.take(carried, guard, lambda: self.thread.block(self.row.inner.body, later=self.row.later))
 
         if self.each is None:
-            found = b.seq_for(b.op("add", start, mine, exact=True), end, reduction.initial, one, share.threads)
+            first, shift = b.op("add", start, mine, exact=True), share.threads.bit_length() - 1
+            room = b.op("sub", b.op("add", end, b.word_const(share.threads - 1), exact=True), first, exact=True)
+            count = b.op("shr", room, b.word_const(shift))
+            copies = reduction.copies(self.row.inner.body, self.many)
+            found = b.evenly(first, share.threads, count, reduction.initial, one, copies)
         else:
             first = b.op("add", start, b.op("mul", mine, self.each, exact=True), exact=True)
             found = b.seq_for(
@@ -225,21 +267,31 @@ class Rows:
             )
         reduction.leave(shared, t, found)
         gather = k.ForAll((t,), (size,), b.close())
-        phases = reduction.tree(shared, share.threads, share.lanes)
+        phases = (
+            reduction.by_groups(shared, share.threads * share.lanes, share.threads)
+            if share.grouped
+            else reduction.tree(shared, share.threads, share.lanes)
+        )
         last = b.names.var("thread", b.word)
         b.open()
-        cell = self._cell(block, None if share.lanes == 1 else last)
+        lane, mine = self._place(last) if share.grouped else (None if share.lanes == 1 else last, last)
+        cell = self._cell(block, lane)
 
         def hand_on() -> None:
-            values: list[g.Atom] = [b.load(a, last) for a in shared.arrays]
+            values: list[g.Atom] = (
+                reduction.kept_in(shared.own) if share.grouped else [b.load(a, last) for a in shared.arrays]
+            )
             if whole:
                 self._store(self._index(cell), values)
                 return
             for buffer, v in zip(self.partials(1, 1), values):
                 b.store(b.result(buffer.name, buffer.base, (self.chunks, self.cells)), (chunk, cell), v)
 
-        b.when(None if share.lanes == 1 else b.op("lt", cell, self.cells), hand_on)
-        end_ = k.ForAll((last,), (b.word_const(share.lanes),), b.close())
+        there = None if share.lanes == 1 else b.op("lt", cell, self.cells)
+        if share.grouped:
+            there = b.both(b.op("eq", mine, b.word_const(0)), there)
+        b.when(there, hand_on)
+        end_ = k.ForAll((last,), (size if share.grouped else b.word_const(share.lanes),), b.close())
         return Built(
             b.kernel((chunk, block), (self.chunks, self.blocks), (size,), (gather, *phases, end_)),
             tuple(v.name for v in b.shape),
@@ -310,10 +362,12 @@ def launches(
     ]
     bits = max(outer.bits(sizes), inner.bits())
     words = [*outer.words(bits), *inner.words(bits), length, run, *((each,) if reduction.runs else ())]
-    made = Rows(source, number, row, outer, inner, share, bits, way)
+    many = min(MOST_COPIES, 1 << max(each, 1).bit_length() - 1)
+    made = Rows(source, number, row, outer, inner, share, bits, way, many)
 
     def launch(make: Callable[[], Built], purpose: str, blocks: int, threads: int, why: str) -> Launch:
-        key = ("row", purpose, number, outer.key, inner.key, share.lanes, share.threads, share.chunks == 1, bits, way)
+        form = (share.lanes, share.threads, share.chunks == 1, share.grouped, many)
+        key = ("row", purpose, number, outer.key, inner.key, form, bits, way)
         built = kernels.get(key)
         if built is None:
             built = kernels[key] = make()
@@ -334,7 +388,7 @@ def launches(
     why = (
         f"{share.threads} threads for each of {cells} cells, {share.lanes} cells in a block, {share.chunks} blocks "
         f"for each, as a cell folds {length} indices"
-        + (f"; the pragma says so: {way.words}" if way is not None else "")
+        + (f"; the pragma says so: {way.words}" if way is not None else f"; {share.why}")
     )
     first = launch(made.fold, "rows", blocks, share.threads * share.lanes, why)
     if share.chunks == 1:
@@ -354,7 +408,8 @@ def launches(
 def check(way: GpuFold | None, row: Row | None, p: g.Partition, laid_out: bool) -> None:
     """Raises `MappingError` where threads cannot fold the cells of a partition together as a pragma says. A cell whose
     fold was so short that nothing is left of it is one thread's. `laid_out`: other pragmas say how."""
-    if way is None or not any(isinstance(s, g.Let) and isinstance(s.rhs, g.WithLoop) for s in g.statements(p.body)):
+    loops = (s.rhs for s in g.statements(p.body) if isinstance(s, g.Let))
+    if way is None or not any(isinstance(rhs, g.WithLoop | g.For | g.Loop) for rhs in loops):
         return
     if row is None:
         raise way.refused(

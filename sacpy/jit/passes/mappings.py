@@ -22,6 +22,12 @@ def stands(w: WithLoop) -> bool:
     return any(asks(p.text) for pragmas in (w.pragmas, *(p.pragmas for p in w.partitions)) for p in pragmas)
 
 
+def shares_folds(w: WithLoop) -> bool:
+    """Whether threads are to put together what its bodies fold, as a pragma says."""
+    every = (w.pragmas, *(q.pragmas for q in w.partitions))
+    return any(p.text.startswith("gpufold") for pragmas in every for p in pragmas)
+
+
 class _Without(Rewriter):
     def with_loop(self, w: WithLoop) -> WithLoop:
         new = super().with_loop(w)

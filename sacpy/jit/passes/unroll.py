@@ -19,6 +19,7 @@ from sacpy.jit.analysis.costs import size
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import copied, needed_for
 from sacpy.jit.passes.loops_to_withloops import nest_of
+from sacpy.jit.passes.mappings import shares_folds
 from sacpy.jit.passes.simplify import Simplifier
 from sacpy.jit.passes.units import per_function
 from sacpy.nodes import replace
@@ -36,6 +37,7 @@ class _Unroller:
         self.walk = Simplifier(function)
         self.walk.take_over(let=self.let)
         self.points = points
+        self.shared = 0  # with-loops around, whose folds threads are to share
         self.tiled: set[str] = set()  # the sums of matrix products
 
     def let(self, s: g.Let) -> None:
@@ -49,6 +51,7 @@ class _Unroller:
         if (
             isinstance(rhs, g.WithLoop)
             and not self.walk.laid_out(rhs)
+            and not self.shared
             and all(isinstance(o, g.Fold) and o.stop is None for o in rhs.operators)
         ):
             points = [_points(p) for p in rhs.partitions]
@@ -68,7 +71,10 @@ class _Unroller:
                 values = self.inserted(rhs.body, (rhs.index, *rhs.params), (g.integer(i), *values))
             self.walk.aliases(s.targets, values)
             return
+        shares = isinstance(rhs, g.WithLoop) and shares_folds(rhs)
+        self.shared += shares
         Simplifier.let(self.walk, s)
+        self.shared -= shares
 
     def code(self, w: g.WithLoop, points: list[list[tuple[int, ...]]]) -> int:
         """How many statements folds become, with those that compute the elements they load, which move there."""

@@ -16,6 +16,7 @@ from sacpy.interp.memory import in_words
 from sacpy.interp.values import dtype_of
 from sacpy.jit.ir import graph as g
 from sacpy.jit.kernels import KernelOptions, Launch, Refused, build
+from sacpy.jit.kernels.weights import weigh
 from sacpy.jit.passes.mappings import stands
 from sacpy.jit.reports.host_loops import host_loops
 from sacpy.lang.source import NOWHERE, Span
@@ -23,6 +24,7 @@ from sacpy.nodes import Node
 from sacpy.withloop.devices import DeviceLimits
 from sacpy.withloop.errors import MappingError
 from sacpy.withloop.occupancy import Occupancy, occupancy
+from sacpy.withloop.rates import Estimate, Work, estimate
 
 if TYPE_CHECKING:
     from sacpy.jit.device.loops import DeviceLoop
@@ -45,7 +47,8 @@ WORDS = {
 class LaunchReport(Node):
     """One launch. `what` it does; `space`, `chain` and `reasons` of its mapping, "" where it has none; `grid` and
     `block` as z, y, x; `threads` of all of them, with `each` cells, `idle` the cells without an index; `bits` of its
-    indices; `resources` as the assembler says, or why that is unknown; `busy`: how much of the device it keeps so."""
+    indices; `resources` as the assembler says, or why that is unknown; `busy`: how much of the device it keeps so;
+    `work`: what it does, and `least`: about how long the slowest part of that takes."""
 
     what: str
     space: str
@@ -59,6 +62,8 @@ class LaunchReport(Node):
     resources: Resources | str
     each: int = 1
     busy: Occupancy | None = None
+    work: Work | None = None
+    least: Estimate | None = None
 
 
 class LoopReport(Node):
@@ -172,7 +177,7 @@ def _loop(loop: DeviceLoop, placed: Placed, assemble: Assembler) -> LoopReport:
     if last is not None:
         numbers = dict(zip(loop.template.inputs, last.numbers))
         device = loop.template.options.device
-        launches = tuple(_launch(ready.launch, assemble, device) for ready in last.launches)
+        launches = tuple(_launch(ready.launch, assemble, device, numbers) for ready in last.launches)
         written = sum(b.size * dtype_of(b.base).itemsize for b in last.plan.results)
         read = sum(_size(v.type, numbers) for v in loop.placed.inputs if isinstance(v.type, g.ArrayType))
     return LoopReport(
@@ -199,7 +204,7 @@ def _number(e: g.Atom, numbers: Mapping[str, int]) -> int:
     return int(e.value) if isinstance(e, g.Const) else numbers.get(e.name, 1)
 
 
-def _launch(launch: Launch, assemble: Assembler, device: DeviceLimits) -> LaunchReport:
+def _launch(launch: Launch, assemble: Assembler, device: DeviceLimits, numbers: Mapping[str, int]) -> LaunchReport:
     what = WORDS.get(launch.purpose, launch.purpose) + ("" if launch.partition is None else f" {launch.partition + 1}")
     m = launch.mapping
     idle = m.idle if m is not None else 0
@@ -211,11 +216,12 @@ def _launch(launch: Launch, assemble: Assembler, device: DeviceLimits) -> Launch
 
         shared = needs.shared_bytes + fixed_dynamic_bytes(launch.kernel)
         busy = occupancy(device, prod(launch.block), needs.registers, shared, prod(launch.grid))
+    work = weigh(launch, numbers)
     return LaunchReport(
         what, "" if m is None else f"{m.space}, {m.space.size} {'index' if m.space.size == 1 else 'indices'}",
         "" if m is None else str(m.chain), launch.reasons,
         launch.grid, launch.block, launch.threads if m is None else m.threads // each, idle, launch.kernel.bits,
-        needs, each, busy,
+        needs, each, busy, work, estimate(device, work, prod(launch.grid), prod(launch.block), busy),
     )  # fmt: skip
 
 
@@ -289,6 +295,27 @@ def _launch_lines(launch: LaunchReport) -> Iterator[str]:
             f"      {b.warps} of {b.most} warps on a multiprocessor, in {b.blocks} blocks, limited by {b.limit}; "
             f"{b.waves:.2f} waves"
         )
+    if launch.work is not None:
+        yield f"      {_work(launch.work)}"
+    if launch.least is not None:
+        t = launch.least
+        yield (
+            f"      about {_time(t.seconds)}, as {t.limit} takes so long; "
+            f"multiprocessors have blocks for {t.tail:.0%} of that"
+        )
+
+
+def _work(w: Work) -> str:
+    reals = "".join(f", {n:.3g} operations on {what}" for n, what in ((w.double, "doubles"), (w.single, "floats")) if n)
+    about = "about " if w.guessed else ""
+    return (
+        f"{about}{w.instructions:.3g} instructions{reals}; {in_words(round(w.touched))} of memory touched, "
+        f"{in_words(round(w.requested))} asked for in sectors"
+    )
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds * 1e6:.3g} us" if seconds < 1e-3 else f"{seconds * 1e3:.3g} ms"
 
 
 def _extents(extents: tuple[int, int, int]) -> str:

@@ -60,6 +60,7 @@ class Builder(Facts):
         super().__init__()
         self.sharing = sharing
         self.cells = 0  # bodies of with-loops around
+        self.keeps_folds = False  # whether threads are to put together what is folded here
         self.names = Names()
         self.views: dict[str, tuple[g.Var, tuple[g.Atom, ...]]] = {}
         self.extents: set[str] = set()  # variables that are extents of arrays wherever they are in scope
@@ -97,6 +98,15 @@ class Builder(Facts):
             yield
         finally:
             self.cells -= 1
+
+    @contextmanager
+    def keeping(self, folds: bool) -> Iterator[None]:
+        """For the bodies of a with-loop; `folds`: threads are to put together what these fold, as a pragma says."""
+        before, self.keeps_folds = self.keeps_folds, self.keeps_folds or folds
+        try:
+            yield
+        finally:
+            self.keeps_folds = before
 
     @contextmanager
     def again(self, scope: Scope) -> Iterator[None]:

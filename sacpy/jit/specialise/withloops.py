@@ -44,6 +44,7 @@ from sacpy.nodes import Record, field
 
 if TYPE_CHECKING:
     from sacpy.jit.specialise.walk import Walk
+    from sacpy.lang.ast import Pragma
 
 ROUNDS = 8
 
@@ -81,7 +82,8 @@ def with_loop(walk: Walk, let: core.Let, loop: core.WithLoop) -> None:
     if length is None:
         length = len(frame) if frame is not None else 1
     boxes = [box(walk, p, frame, length) for p in loop.partitions]
-    results = None if length and laid_out(loop) else unrolling.unrolled(walk, loop, frame, boxes)
+    kept = (length and laid_out(loop)) or (b.keeps_folds and any(isinstance(o, core.Fold) for o in loop.operators))
+    results = None if kept else unrolling.unrolled(walk, loop, frame, boxes)
     if results is None:
         results = _general(walk, loop, frame, boxes, [t.source or "w" for t in let.targets])
     b.span = let.span
@@ -238,20 +240,23 @@ def _bodies(walk: Walk, loop: core.WithLoop, boxes: Sequence[Box]) -> tuple[dict
             try:
                 if where.empty:
                     raise Fails
-                parts.append(_part(walk, p, where, params))
+                parts.append(_part(walk, p, where, params, loop.pragmas))
             except Fails:  # right only for an empty index set
                 b.check(_is_empty(b, where), "a partition whose body fails is empty")
                 with b.never():
-                    parts.append(_part(walk, p, where, params))
+                    parts.append(_part(walk, p, where, params, loop.pragmas))
                 parts[-1].idle = True
         if not _widen(b, loop, threads, parts):
             return threads, parts
     raise Unsupported("the shapes of what propagate carries do not settle", b.span)
 
 
-def _part(walk: Walk, p: core.Partition, where: Box, params: Sequence[Var]) -> Part:
-    """A partition's body, executed once; `params`: the variables of threaded values."""
-    with walk.b.inside(closed=bool(params)) as scope, walk.b.in_cells():
+def _part(
+    walk: Walk, p: core.Partition, where: Box, params: Sequence[Var], pragmas: Sequence[Pragma] = ()
+) -> Part:
+    """A partition's body, executed once; `params`: the variables of threaded values; `pragmas`: of the with-loop."""
+    shared = any(q.text.startswith("gpufold") for q in (*pragmas, *p.pragmas))
+    with walk.b.inside(closed=bool(params)) as scope, walk.b.in_cells(), walk.b.keeping(shared):
         walk.b.declare(params)
         index = _enter(walk, p, where)
         return Part(p, where, index, scope, walk.results(p.body, p.values))

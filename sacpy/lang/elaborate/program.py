@@ -235,7 +235,7 @@ class ElaboratedProgram(Record, repr=False, weak=True):
                 if self.pragmas:
                     from sacpy.lang.check_mappings import problems
 
-                    found += problems(self.function(key), self.inference(key), self.device)
+                    found += problems(self.function(key), self.inference(key), self.device, self)
         return _unique(found)
 
     def user_keys(self, problems: list[Diagnostic]) -> list[str]:
