@@ -37,7 +37,7 @@ LABELS = {
     "E0808": "needs a dense space", "E0809": "too few axes", "E0810": "too many axes", "E0811": "over a limit",
     "E0812": "has no effect", "E0813": "has no values", "E0814": "wrong values", "E0815": "wrong memory mode",
     "E0817": "no order to say something of", "E0818": "changes the order", "E0819": "cannot be staged",
-    "E0820": "cannot be so",
+    "E0820": "cannot be so", "E0821": "cannot be so",
 }  # fmt: skip
 
 
@@ -137,6 +137,8 @@ def when_run(pragmas: Sequence[Pragma], problem: MappingError | str) -> SacError
     if isinstance(problem, str):
         asked_for = [p for p in pragmas if asks(p.text)]
         return SacError(on_the_host(asked_for[0], problem, True)) if asked_for else None
+    if problem.pragma is not None:
+        return SacError(diagnostic(problem, problem.pragma))
     said = [p for p in pragmas if p.text.startswith(problem.word)]
     if not said:
         return None
