@@ -6,10 +6,7 @@ the place in a file: whoever knows where the pragma stands adds that.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from sacpy.lang.ast import Pragma
+from typing import Any
 
 
 class MappingError(Exception):
@@ -18,7 +15,7 @@ class MappingError(Exception):
     the number of the offending combinator in its chain, counted from the innermost; `word` the pragma that it is
     about; `pragma` that one itself, where it stands in another with-loop than the one that is launched."""
 
-    pragma: Pragma | None = None
+    pragma: Any = None
 
     def __init__(
         self,

@@ -18,6 +18,7 @@ from sacpy.jit.kernels.source import Source
 from sacpy.jit.passes import dead_code, fold_withloops, ranges
 from sacpy.jit.specialise.folding import simplify
 from sacpy.withloop.block_words import GpuBlock
+from sacpy.withloop.errors import MappingError
 
 MOST_STAGES = 512  # with-loops of one block's program
 _MOST_ROUNDS = 1 << 12  # of loops around them, all together
@@ -120,6 +121,8 @@ class _Flat(Rewriter):
                             "its body has stages in a branch that only a run of the block decides on",
                             "let the branch stand in the stage, or decide outside of the with-loop",
                         )
+            if isinstance(r, g.For | g.Loop) and self.computed(s, r):
+                return ()
         elif not self.within and isinstance(r, g.Call) and self.staged(self.functions[r.function].body):
             return self.called(s, r)
         return super().statement(s)
@@ -149,6 +152,17 @@ class _Flat(Rewriter):
         )
 
     # ---- what goes away
+
+    def computed(self, s: g.Let, r: g.For | g.Loop) -> bool:
+        """Whether a loop without stages computes numbers that are known: then they stand for its results."""
+        env, rounds = dict(self.env), self.rounds
+        try:
+            left = self.counted(s, r) if isinstance(r, g.For) else self.repeated(s, r)
+        except MappingError:
+            left = [s]
+        if left:
+            self.env, self.rounds = env, rounds
+        return not left
 
     def branch(self, s: g.Let, b: g.Block) -> list[g.Stmt]:
         """A block in the place of a statement that gives what it gives."""
