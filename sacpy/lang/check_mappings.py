@@ -19,10 +19,11 @@ from sacpy.lang.core import HANDED_ON, Call, Fold, Function, Partition, Propagat
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.infer import Inference
 from sacpy.lang.infer_spaces import index_space, lets, outline
-from sacpy.lang.pragmas import asks
+from sacpy.lang.pragmas import asks, is_program
 from sacpy.lang.source import NOWHERE
 from sacpy.lang.walk import block_free, defined, statements
 from sacpy.nodes import Node
+from sacpy.withloop.block_words import Force, GpuBlock, GpuEach, GpuThreads
 from sacpy.withloop.chains import Chain, Mapping
 from sacpy.withloop.devices import DeviceLimits
 from sacpy.withloop.errors import MappingError
@@ -162,7 +163,9 @@ def problems(function: Function, known: Inference, device: DeviceLimits | None =
     if not loops:
         return []
     written = _written_names(function)
-    inner = {id(let.rhs) for loop in everywhere for p in loop.partitions for let in lets(p.body)}
+    # what stands in the body of a block's program is the work of many threads
+    single = [loop for loop in everywhere if not is_program(loop)]
+    inner = {id(let.rhs) for loop in single for p in loop.partitions for let in lets(p.body)}
     found: list[Diagnostic] = []
     for loop in loops:
         own = list(_of_loop(loop, known, written, device))
@@ -198,6 +201,7 @@ def _of_loop(
     for partition, names in zip(loop.partitions, read_by):
         own, wrong = read(partition.pragmas, loop.pragmas)
         yield from [*wrong, *_twice(own), *_staged(own, names), *_order_of_all(own)]
+        yield from _of_block([*own, *common], loop, device)
         if reason is not None:
             for pragma in [p for p, _ in (*own, *common) if asks(p.text)][:1]:
                 yield on_the_host(pragma, reason, device is not None)
@@ -332,6 +336,42 @@ def _no_tiles(m: GpuMem) -> MappingError:
         span=m.spans[0],
         word="gpumem",
     )
+
+
+def _of_block(
+    found: Sequence[tuple[Pragma, Meaning]], loop: WithLoop, device: DeviceLimits | None
+) -> Iterator[Diagnostic]:
+    """What is wrong with pragmas that make cells programs of a block, or a with-loop a stage of one."""
+    folds = [o for o in loop.operators if isinstance(o, Fold)]
+    for pragma, m in found:
+        if isinstance(m, GpuBlock):
+            other = next((o for _, o in found if isinstance(o, GpuKernel | GpuFold | GpuMem)), None)
+            if folds:
+                error = m.refused(
+                    "a block's program makes a cell, and a fold has none",
+                    "let a with-loop with genarray have the programs, and fold what it gives",
+                )
+            elif other is not None:
+                error = m.refused("another pragma lays this with-loop out, too", "leave one of the two out")
+            elif device is not None and m.threads > device.threads_per_block:
+                error = m.refused(
+                    f"{device.name} has {device.threads_per_block} threads in a block at most, and not {m.threads}",
+                    "take fewer",
+                )
+            else:
+                continue
+            yield diagnostic(error, pragma)
+        elif isinstance(m, Force | GpuThreads | GpuEach) and folds:
+            yield diagnostic(
+                MappingError(
+                    "E0821",
+                    f"`{m.word}` is about elements, and a fold gives one value",
+                    "leave it out; `gpufold runs(8)`, say, has each thread fold several",
+                    span=(0, len(m.word)),
+                    word=m.word,
+                ),
+                pragma,
+            )
 
 
 def _no_fold(m: GpuFold) -> MappingError:

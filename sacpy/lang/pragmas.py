@@ -162,7 +162,16 @@ def _line_start(tokens: Sequence[Token], at: int) -> int:
 
 def laid_out(loop: WithLoop) -> bool:
     """Whether a pragma asks for a kernel."""
-    return any(asks(p.text) for pragmas in (loop.pragmas, *(q.pragmas for q in loop.partitions)) for p in pragmas)
+    return any(map(asks, _texts(loop)))
+
+
+def is_program(loop: WithLoop) -> bool:
+    """Whether its cells, or some of them, are programs of a block."""
+    return any(text.startswith("gpublock") for text in _texts(loop))
+
+
+def _texts(loop: WithLoop) -> list[str]:
+    return [p.text for pragmas in (loop.pragmas, *(q.pragmas for q in loop.partitions)) for p in pragmas]
 
 
 def order_of_fold(loop: WithLoop) -> bool | None:
