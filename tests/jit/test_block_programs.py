@@ -4,7 +4,7 @@ access checked, with blocks in three orders; and where barriers stand, which is 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -62,22 +62,31 @@ def said(there: Session) -> tuple[int, int, int]:
 # ---------------------------------------------------------------- networks
 
 
-@pytest.mark.parametrize("name", ["tsort", "vsort", "oesort"])
-def test_a_network_sorts_all_noughts_and_ones(name: str) -> None:
+@pytest.mark.parametrize(("name", "places"), [("tsort", 2), ("vsort", 2), ("oesort", 1)])
+def test_a_network_sorts_all_noughts_and_ones(name: str, places: int) -> None:
+    """In one launch; a network of any depth has two places, and one whose stages are in place has one."""
     m = (np.arange(1 << 16)[:, None] >> np.arange(16) & 1).astype(np.int32)
-    module = emulated(check=False).define(program("networks"))
-    assert np.array_equal(getattr(module, name)(m), np.sort(m, axis=1))
+    there = emulated(check=False)
+    assert np.array_equal(getattr(there.define(program("networks")), name)(m), np.sort(m, axis=1))
+    assert said(there) == (11, 10, places * 64)
 
 
-@pytest.mark.parametrize("name", ["scan1", "scan2", "scan3", "scan4"])
+@pytest.mark.parametrize("name", ["scan4", *(pytest.param(f"scan{n}", marks=pytest.mark.long) for n in (1, 2, 3))])
 def test_a_network_for_running_sums_has_every_operand_once(name: str) -> None:
     m = (np.arange(1 << 16)[:, None] >> np.arange(16) & 1).astype(np.int32)
     module = emulated(check=False).define(program("scans"))
     assert np.array_equal(getattr(module, name)(m), np.cumsum(m, axis=1))
 
 
-@pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize(("file", "names"), [("networks", "tsort vsort oesort"), ("scans", "scan1 scan2 scan3 scan4")])
+@pytest.mark.parametrize("order", [ORDERS[2], *(pytest.param(o, marks=pytest.mark.long) for o in ORDERS[:2])])
+@pytest.mark.parametrize(
+    ("file", "names"),
+    [
+        ("networks", "tsort oesort"),
+        pytest.param("networks", "vsort", marks=pytest.mark.long),
+        pytest.param("scans", "scan1 scan2 scan3 scan4", marks=pytest.mark.long),
+    ],
+)
 def test_every_access_of_a_network_is_in_order(
     file: str, names: str, order: Callable[[int], Sequence[int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -89,14 +98,14 @@ def test_every_access_of_a_network_is_in_order(
         return max(failed, default=0)
 
     monkeypatch.setattr(Emulated, "_run", in_order)
-    m = np.random.default_rng(3).integers(-99, 99, (5, 32), dtype=np.int32)
+    m = np.random.default_rng(3).integers(-99, 99, (5, 16), dtype=np.int32)
     module = emulated().define(program(file))
     for name in names.split():
         want = np.sort(m, axis=1) if file == "networks" else np.cumsum(m, axis=1)
         assert np.array_equal(getattr(module, name)(m), want), name
 
 
-@pytest.mark.parametrize("number", range(1, 8))
+@pytest.mark.parametrize("number", [4, *(pytest.param(n, marks=pytest.mark.long) for n in (1, 2, 3, 5, 6, 7))])
 def test_a_reduction(number: int) -> None:
     m = np.random.default_rng(4).integers(-99, 99, (2, 64), dtype=np.int32)
     there = emulated()
@@ -201,7 +210,21 @@ STAGES: dict[str, tuple[str, int, int, tuple[int, ...]]] = {
 }
 
 
-@pytest.mark.parametrize("name", STAGES)
+OF_ONE_KIND = STAGES.keys() - {
+    "each reads its neighbour's, which it has computed itself",
+    "a stage with gaps, a default and three elements a thread",
+    "one modarray in place, one that is not",
+    "an index that comes of elements",
+    "a fold, and what it gives",
+}
+
+
+def mostly(names: Iterable[str], long: Iterable[str]) -> list[object]:
+    """Cases, those of a kind that another one has among the long ones."""
+    return [pytest.param(n, marks=pytest.mark.long if n in long else (), id=n) for n in names]
+
+
+@pytest.mark.parametrize("name", mostly(STAGES, OF_ONE_KIND))
 def test_stages(name: str) -> None:
     text, threads, barriers, shape = STAGES[name]
     m = np.random.default_rng(6).integers(-99, 99, shape, dtype=np.int32)
@@ -211,15 +234,12 @@ def test_stages(name: str) -> None:
     assert said(there)[1] == barriers
 
 
-def test_a_network_of_any_depth_has_two_places_and_one_in_place_has_one() -> None:
-    m = np.arange(64, dtype=np.int32)[None, ::-1].copy()
-    for name, places in (("vsort", 2), ("oesort", 1)):
-        there = emulated()
-        getattr(there.define(program("networks")), name)(m)
-        assert said(there) == (22, 21, places * 256)
-
-
-@pytest.mark.parametrize("way", ["halving", "interleaved", "runs(4)", "strided(4)", "shuffle", ""])
+@pytest.mark.parametrize(
+    "way",
+    mostly(
+        ["halving", "interleaved", "runs(4)", "strided(4)", "shuffle", ""], ["halving", "interleaved", "runs(4)", ""]
+    ),
+)
 def test_a_fold_between_stages_is_put_together_as_is_said(way: str) -> None:
     pragma = f"\n#pragma gpufold {way}\n" if way else ""
     text = (
@@ -231,6 +251,82 @@ def test_a_fold_between_stages_is_put_together_as_is_said(way: str) -> None:
     found = there.define(rows(text, 32, result="int[.]")).f(m)
     assert np.array_equal(found, 5 + 3 * m.sum(axis=1))
     assert way in str(there.explain())
+
+
+U = "use Array: all; use Math: all;\n"
+ODD: dict[str, tuple[str, tuple[int, ...]]] = {
+    "the outer with-loop has steps, a plane of blocks and a default": (
+        f"{U}int[*] f(int[.,.,.] m) {{ n = shape(m)[2]; return with {{\n#pragma gpublock(4)\n"
+        "([1,0] <= [r,q] < [shape(m)[0],shape(m)[1]] step [2,3] width [1,2]) : "
+        f"with {{{FORCE}([0] <= [x] < [n]) : m[r,q,n - 1 - x] + r; }} : genarray([n], 0); }} "
+        ": genarray([shape(m)[0],shape(m)[1]], genarray([n], 7)); }",
+        (5, 7, 9),
+    ),
+    "rows of a modarray": (
+        f"{U}int[.,.] f(int[.,.] m) {{ n = shape(m)[1]; return with {{\n#pragma gpublock(4)\n"
+        f"([1] <= [r] < [shape(m)[0] - 1]) : with {{{FORCE}([0] <= [x] < [n]) : m[r,n - 1 - x] + r; }} "
+        ": genarray([n], 0); } : modarray(m); }",
+        (5, 9),
+    ),
+    "partitions with blocks of different sizes": (
+        f"{U}int[.,.] f(int[.,.] m) {{ n = shape(m)[1]; return with {{\n#pragma gpublock(4)\n"
+        f"([0] <= [r] < [2]) : with {{{FORCE}([0] <= [x] < [n]) : m[r,n - 1 - x] + r; }} : genarray([n], 0);"
+        f"\n#pragma gpublock(8)\n([1] <= [r] < [shape(m)[0]]) : with {{{FORCE}([0] <= [x] < [n]) : m[r,x] * 2; }}"
+        " : genarray([n], 0); } : genarray([shape(m)[0]], genarray([n], 3)); }",
+        (5, 9),
+    ),
+    "a fold of structs that keeps its order": (
+        f"{U}struct M {{ int a; int b; }}; struct M after(struct M f, struct M g) "
+        "{ return M{f.a * g.a, f.a * g.b + f.b}; } int[.] f(int[.,.] m) { return with {\n#pragma gpublock(32)\n"
+        "([0] <= [r] < [shape(m)[0]]) { q = with { ([0] <= [x] < [shape(m)[1]]) : M{m[r,x], x}; } "
+        ": fold(after, M{1,0}); } : q.a + q.b; } : genarray([shape(m)[0]], 0); }",
+        (4, 70),
+    ),
+    "recursion": (
+        f"{U}int[.] g(int[.] v) {{ n = shape(v)[0]; if (n <= 1) {{ r = v; }} else {{ "
+        f"r = g(with {{{FORCE}([0] <= [x] < [n / 2]) : v[2 * x] * 3 + v[2 * x + 1]; }} : genarray([n / 2], 0)); }} "
+        "return r; } int[.] f(int[.,.] m) { return with {\n#pragma gpublock(16)\n"
+        "([0] <= [r] < [shape(m)[0]]) : g(m[r])[0]; } : genarray([shape(m)[0]], 0); }",
+        (5, 64),
+    ),
+    "other extents, and cells that are vectors": (
+        f"{U}int[.,.] f(int[.,.] m) {{ n = shape(m)[1]; return with {{\n#pragma gpublock(4)\n"
+        f"([0] <= [r] < [shape(m)[0]]) {{ v = with {{{FORCE}([0] <= [i] < [n]) : "
+        "with { ([0] <= [j] < [n]) : m[r,(i + j) % n]; } : genarray([n], 0); } : genarray([n], genarray([n], 0)); "
+        f"w = with {{{FORCE}([0,0] <= [i,j] < [n / 2, 2]) : v[i,n - 1 - j] + v[(i + 1) % n,i]; }} "
+        ": genarray([n / 2, 2], 0); } : reshape([n], w); } : genarray([shape(m)[0]]); }",
+        (5, 12),
+    ),
+    "longer than the block": (
+        f"{U}int[.] f(int[.,.] m) {{ n = shape(m)[1]; return with {{\n#pragma gpublock(128)\n"
+        f"([0] <= [r] < [shape(m)[0]]) {{ v = with {{{FORCE}([0] <= [i] < [n]) : m[r,i] * 2; }} : genarray([n], 0); "
+        f"w = with {{{FORCE}([1] <= [i] < [n] step [3]) : v[i - 1] + v[i]; }} : modarray(v); "
+        "s = with { ([0] <= [i] < [n]) : w[i] * w[n - 1 - i]; } : fold(+, 0); } : s; } : genarray([shape(m)[0]], 0); }",
+        (2, 2999),
+    ),
+    "forced in the body of another, where there is no block": (
+        f"{U}int[.] f(int[.,.] m) {{ n = shape(m)[1]; return with {{ ([0] <= [r] < [shape(m)[0]]) {{ "
+        f"b = with {{{FORCE}([0] <= [i] < [n]) : m[r,i] * 2; }} : genarray([n], 0); "
+        "s = with { ([0] <= [i] < [n]) : b[i] * b[n - 1 - i]; } : fold(+, 0); } : s; } : genarray([shape(m)[0]], 0); }",
+        (6, 7),
+    ),
+}
+ALSO_LONG = {"longer than the block", "rows of a modarray", "recursion", "partitions with blocks of different sizes"}
+
+
+@pytest.mark.parametrize("name", mostly(ODD, ALSO_LONG))
+def test_odd_shapes(name: str) -> None:
+    text, shape = ODD[name]
+    m = np.random.default_rng(7).integers(-9, 9, shape, dtype=np.int32)
+    assert np.array_equal(emulated().define(text).f(m), Session(target="interp").define(text).f(m))
+
+
+def test_a_check_that_fails_is_told() -> None:
+    text = STAGES["an index that comes of elements"][0].replace("abs(v[x]) % shape(v)[0]", "v[x]")
+    module = emulated().define(rows(text))
+    assert np.array_equal(module.f(np.array([[1, 2, 0]], np.int32)), [[2, 0, 1]])
+    with pytest.raises(SacError, match="E0601"):
+        module.f(np.array([[1, 2, 3]], np.int32))
 
 
 def test_empty_rows_and_no_rows() -> None:

@@ -15,8 +15,10 @@ from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.names import Names
 from sacpy.jit.ir.rewrite import Rewriter, free, names_of, with_extents
 from sacpy.jit.kernels.source import Source
+from sacpy.jit.kernels.values import zero
 from sacpy.jit.passes import dead_code, fold_withloops, ranges
 from sacpy.jit.specialise.folding import simplify
+from sacpy.nodes import replace
 from sacpy.withloop.block_words import GpuBlock
 from sacpy.withloop.errors import MappingError
 
@@ -83,6 +85,11 @@ def _sizes(b: g.Block, needed: set[str], given: dict[str, set[str]]) -> None:
         needed.update(e.name for t in s.targets for e in g.extents_of(t) if isinstance(e, g.Var))
 
 
+def _plain(o: g.Operator) -> g.Operator:
+    """An operator of a with-loop that has all cells, which so needs no stage for its default."""
+    return replace(o, default=zero(o.base)) if isinstance(o, g.Genarray) else o
+
+
 class _Flat(Rewriter):
     """Copies a body, level by level of its blocks until a with-loop is met; what is in one is a thread's."""
 
@@ -134,7 +141,7 @@ class _Flat(Rewriter):
                 raise self.asked.refused(f"its body has more than {MOST_STAGES} stages", _SHORTER)
         self.within += 1
         try:
-            return super().with_loop(w)
+            return super().with_loop(replace(w, operators=tuple(map(_plain, w.operators))) if w.complete else w)
         finally:
             self.within -= 1
 

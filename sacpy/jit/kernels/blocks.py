@@ -15,7 +15,7 @@ from sacpy.jit.ir import graph as g
 from sacpy.jit.ir import kernel as k
 from sacpy.jit.kernels.block_program import BlockProgram, Noted
 from sacpy.jit.kernels.block_stages import sizes_of, stages_of
-from sacpy.jit.kernels.launches import KernelOptions, Launch
+from sacpy.jit.kernels.launches import KernelOptions, Launch, Refused
 from sacpy.jit.kernels.numbers import Numbers, array_sizes, block_of, in_line, scratch_of
 from sacpy.jit.kernels.source import Built, Source
 from sacpy.withloop import chains
@@ -105,7 +105,11 @@ def launches(
     key = ("block", number, outer.key, bits, own)
     built = kernels.get(key)
     if built is None:
-        built = kernels[key] = _build(source, number, block, stages_of(source, p, numbers, block), outer, bits, device)
+        program = stages_of(source, p, numbers, block)
+        try:
+            built = kernels[key] = _build(source, number, block, program, outer, bits, device)
+        except Refused as refusal:
+            raise block.refused(f"its stages are not for a GPU: {refusal.reason}", "leave the pragma out") from None
     size = plan_shared(built.kernel).size
     if size > device.shared_per_block:
         raise block.refused(
