@@ -1,7 +1,9 @@
-"""Which elements of arrays the code of many threads reads, computed for all of their indices at once.
+"""Which elements of arrays the code of many threads reads, and which checks in it hold, computed for all of their
+indices at once.
 
 In: the code of one index, and for each of its index variables the values that it has, an array of numbers; the arrays
-in question. Out: for each array the elements that each index reads, or that it may read any. Code is run on whole
+in question. Out: for each array the elements that each index reads, or that it may read any; the code without the
+checks that hold at all indices, and with shifts for divisions that are such. Code is run on whole
 vectors of indices: what comes of elements is not known, a loop with known bounds has an axis of its own, and what a
 condition keeps from being read counts as read. So no index expression is too odd for it, as long as only numbers are in
 it: shifts, remainders, exclusive ors.
@@ -10,13 +12,14 @@ it: shifts, remainders, exclusive ors.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sacpy.jit.ir import graph as g
+from sacpy.jit.ir.rewrite import Rewriter
 from sacpy.nodes import Record, field
 
 Numbers = NDArray[np.int64]
@@ -70,14 +73,24 @@ class Reached(Record):
     reads: list[Read] = field(default_factory=list)
     depth: int = 1
     rounds: int = 1  # of the loops around, all together
+    holds: dict[int, bool] = field(default_factory=dict)  # whether a statement is superfluous, by identity
 
     def run(self, b: g.Block) -> None:
         """Takes in the code of a block."""
         for s in b.statements:
             if isinstance(s, g.Let):
                 self._let(s)
+                if isinstance(s.rhs, g.Op) and s.rhs.code in ("div", "mod"):
+                    first = self._value(s.rhs.args[0])
+                    self._note(s, first is not None and bool(np.all(np.greater_equal(first, 0))))
+            else:
+                found = self._value(s.condition)
+                self._note(s, found is not None and bool(np.all(found)))
         for r in b.results:
             self._whole(r)
+
+    def _note(self, s: g.Stmt, holds: bool) -> None:
+        self.holds[id(s)] = self.holds.get(id(s), True) and holds
 
     # ---- values
 
@@ -224,3 +237,30 @@ def reads_of(
     found = Reached(tracked, count, dict(index))
     found.run(code)
     return found.reads
+
+
+def settled(code: g.Block, index: Mapping[str, Numbers], count: int) -> g.Block:
+    """The code without what is certain at all of these indices: checks that hold, divisions of what is not negative by
+    powers of two. `count`: how many indices there are."""
+    found = Reached({}, count, dict(index))
+    found.run(code)
+    return _Settled(found.holds).block(code)
+
+
+class _Settled(Rewriter):
+    def __init__(self, holds: Mapping[int, bool]) -> None:
+        super().__init__()
+        self.holds = holds
+
+    def statement(self, s: g.Stmt) -> Iterable[g.Stmt]:
+        if not self.holds.get(id(s), False):
+            return super().statement(s)
+        if isinstance(s, g.Check):
+            return ()
+        assert isinstance(s.rhs, g.Op)
+        number, by = s.rhs.args
+        if not isinstance(by, g.Const) or int(by.value) < 1 or int(by.value) & (int(by.value) - 1):
+            return super().statement(s)
+        power = int(by.value).bit_length() - 1
+        code, other = ("shr", power) if s.rhs.code == "div" else ("bitand", int(by.value) - 1)
+        return (g.Let(s.targets, g.Op(code, (self.atom(number), g.Const(by.base, other))), s.span),)

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sacpy.jit.analysis.reached import Numbers
+from sacpy.jit.analysis.reached import Numbers, settled
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir import kernel as k
 from sacpy.jit.kernels.block_places import Deal, deals, flat, index_of, numbers_of
 from sacpy.jit.kernels.crossing import Touched, apart
 from sacpy.jit.kernels.values import Memory, Value
 from sacpy.jit.passes.mappings import forced
+from sacpy.nodes import replace
 from sacpy.withloop.block_words import Force, GpuEach, GpuThreads
 from sacpy.withloop.errors import MappingError
 from sacpy.withloop.pragmas import Pragma, effective
@@ -41,6 +42,13 @@ def staged(
     _Stage(program, targets, w, living, items).add()
 
 
+def _settled(p: g.Partition, space: IndexSpace) -> g.Partition:
+    """A partition without the checks that hold at all of its indices."""
+    if not space.size:
+        return p
+    return replace(p, body=settled(p.body, dict(zip((v.name for v in p.index), numbers_of(space))), space.size))
+
+
 class _Stage:
     def __init__(
         self, program: BlockProgram, targets: Sequence[g.Var], w: g.WithLoop, living: set[str], items: Sequence[Item]
@@ -59,6 +67,7 @@ class _Stage:
             raise program.asked.refused(
                 "the partitions of a stage make too many pieces", "take fewer, or ask in the cell which it is"
             )
+        self.w = replace(w, partitions=tuple(map(_settled, w.partitions, spaces)))
         self.words = self._words()
         self.pieces = parts.pieces
         self._deal(self.pieces)
