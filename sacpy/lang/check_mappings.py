@@ -43,13 +43,14 @@ LABELS = {
 
 
 class Asked(Node):
-    """What the pragmas of a partition ask for: a mapping, a memory mode, neither. `kernel` and `memory` are the pragmas
-    themselves."""
+    """What the pragmas of a partition ask for: a mapping, a memory mode, cells that are programs of a block, nothing.
+    `kernel` and `memory` are the pragmas themselves."""
 
     chain: Chain | None = None
     mode: GpuMem | None = None
     kernel: Pragma | None = None
     memory: Pragma | None = None
+    block: GpuBlock | None = None
 
 
 def diagnostic(error: MappingError, pragma: Pragma | None) -> Diagnostic:
@@ -72,13 +73,15 @@ def asked(shared: Sequence[Pragma], own: Sequence[Pragma] = ()) -> Asked:
     inner, more = read(own, shared)
     if wrong or more:
         raise SacError(*wrong, *more)
-    chain = kernel = mode = memory = None
+    chain = kernel = mode = memory = block = None
     for pragma, meaning in (*outer, *inner):
         if isinstance(meaning, GpuKernel):
             chain, kernel = meaning.chain, pragma
         elif isinstance(meaning, GpuMem) and meaning.mode != "arguments":
             mode, memory = meaning, pragma
-    return Asked(chain, mode, kernel, memory)
+        elif isinstance(meaning, GpuBlock):
+            block = meaning
+    return Asked(chain, mode, kernel, memory, block)
 
 
 def placed(

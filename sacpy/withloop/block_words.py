@@ -29,6 +29,11 @@ class GpuBlock(Node):
 
     word = "gpublock"
 
+    @property
+    def words(self) -> str:
+        """What a cell is, in words."""
+        return f"each cell is the program of a block of {self.threads} threads: sacpy explain tells its stages"
+
     def refused(self, message: str, help: str) -> MappingError:
         """Why it cannot be so."""
         return MappingError("E0821", message, help, span=self.span, word=self.word)
