@@ -19,7 +19,7 @@ from sacpy.lang.core import HANDED_ON, Call, Fold, Function, Partition, Propagat
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.infer import Inference
 from sacpy.lang.infer_spaces import index_space, lets, outline
-from sacpy.lang.pragmas import asks, is_program
+from sacpy.lang.pragmas import asks, is_program, word_of
 from sacpy.lang.source import NOWHERE
 from sacpy.lang.walk import block_free, defined, statements
 from sacpy.nodes import Node
@@ -238,7 +238,7 @@ def misplaced(pragmas: Sequence[Pragma]) -> list[Diagnostic]:
                 parameters[meaning.name] = meaning.values
             if isinstance(meaning, GpuMem) and meaning.mode == "arguments":
                 continue
-        word = pragma.text.split(None, 1)[0]
+        word = word_of(pragma.text)
         found.append(
             Diagnostic(
                 "E0816",
@@ -271,7 +271,7 @@ def _without_kernel(loop: WithLoop, inside: bool, known: Inference) -> Iterator[
         return
     for pragma in (*loop.pragmas, *(pragma for p in loop.partitions for pragma in p.pragmas)):
         if asks(pragma.text):
-            word = pragma.text.split(None, 1)[0]
+            word = word_of(pragma.text)
             yield Diagnostic(
                 "W0816",
                 f"this `{word}` pragma lays out nothing: {reason}",
@@ -323,7 +323,7 @@ def _order_of_all(own: Sequence[tuple[Pragma, Meaning]]) -> Iterator[Diagnostic]
 
 
 def _no_order(pragma: Pragma, reason: str) -> Diagnostic:
-    word = pragma.text.split(None, 1)[0]
+    word = word_of(pragma.text)
     help = "put it before the first partition of a with-loop with a fold, or leave it out"
     return Diagnostic(
         "E0817", f"`{word}` says nothing here: {reason}", pragma.place(0, len(word)), LABELS["E0817"], help=help
@@ -402,7 +402,7 @@ def _twice(found: Sequence[tuple[Pragma, Meaning]]) -> Iterator[Diagnostic]:
         if isinstance(meaning, GpuParam):
             continue
         if type(meaning) in seen:
-            word, other = (p.text.split(None, 1)[0] for p in (pragma, seen[type(meaning)]))
+            word, other = (word_of(p.text) for p in (pragma, seen[type(meaning)]))
             message, label = (
                 (f"there is a second `{word}` pragma here", "said twice")
                 if word == other
@@ -425,7 +425,7 @@ def host_only(loop: WithLoop) -> str | None:
 def on_the_host(pragma: Pragma, reason: str, fatal: bool) -> Diagnostic:
     """A mapping of a with-loop that cannot run on a GPU: an error where the program is meant for one, else a
     warning."""
-    word = pragma.text.split(None, 1)[0]
+    word = word_of(pragma.text)
     return Diagnostic(
         "E0812" if fatal else "W0812",
         f"this with-loop cannot run on a GPU: {reason}",

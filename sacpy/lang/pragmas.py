@@ -59,6 +59,11 @@ STAGE = ("force", "gputhreads", "gpueach")
 _KERNEL = ("gpukernel", "gpufold", "gpublock", *STAGE)
 
 
+def word_of(text: str) -> str:
+    """The word of a pragma, by its text: `gpublock` of `gpublock(256)`."""
+    return text.lstrip().partition("(")[0].partition(" ")[0].strip()
+
+
 def asks(text: str) -> bool:
     """Whether a pragma, by its text, asks for a kernel: with a mapping, with arrays to be staged in shared memory, with
     a way to put together what threads fold, or as a block's program or a stage of one."""
