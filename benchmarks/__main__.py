@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import circuits, compare, interpreter, native, parallel, planted, prompt, startup, terminal
+from benchmarks import blocks, circuits, compare, interpreter, native, parallel, planted, prompt, startup, terminal
 from benchmarks.append import command as append
 from benchmarks.capture import command as capture
 from benchmarks.first import command as first
@@ -47,6 +47,7 @@ SHOWING: dict[str, Shown] = {
     "first": lambda o: first.show(o.only or (), o.repetitions, o.seconds, o.quick),
     "compile": lambda o: growth.show(o.only or (), 1 if o.quick else min(o.repetitions, 3), o.seconds),
     "kernels": lambda o: kernels.show(o.only or ()),
+    "blocks": lambda o: blocks.show(o.only or ()),
     "planted": lambda o: planted.show(o.only or (), 0.1 if o.quick else 0.5),
 }
 """Parts with tables of their own: what they report, and whether something is over its limit."""

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from sacpy.embedding.drawing import Drawing
-from sacpy.lang.check_mappings import placed
+from sacpy.lang.check_mappings import asked, placed
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.elaborate.program import ElaboratedProgram
 from sacpy.lang.infer_spaces import Found, partitions
@@ -102,6 +102,9 @@ def _laid_out(found: Found, strategy: str, device: str) -> Drawn:
     if found.space is None:
         return Drawn(title, None, ("its bounds are known only when it runs: draw it with --run",))
     title += f": {found.space}"
+    block = asked(found.shared, found.own).block
+    if block is not None:
+        return Drawn(title, None, (block.words,))
     mapping = placed(found.shared, found.own, found.space, limits)
     if mapping is not None:
         return Drawn(title, mapping, ("the program's pragma", *filter(None, (mapping.placement.note,))))

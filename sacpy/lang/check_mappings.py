@@ -20,10 +20,11 @@ from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.dispatch import Certain, Possible
 from sacpy.lang.infer import Inference
 from sacpy.lang.infer_spaces import index_space, lets, outline
-from sacpy.lang.pragmas import asks
+from sacpy.lang.pragmas import asks, is_program, word_of
 from sacpy.lang.source import NOWHERE
 from sacpy.lang.walk import block_free, defined, statements
 from sacpy.nodes import Node
+from sacpy.withloop.block_words import Force, GpuBlock, GpuEach, GpuThreads
 from sacpy.withloop.chains import Chain, Mapping
 from sacpy.withloop.devices import DeviceLimits
 from sacpy.withloop.errors import MappingError
@@ -38,18 +39,19 @@ LABELS = {
     "E0808": "needs a dense space", "E0809": "too few axes", "E0810": "too many axes", "E0811": "over a limit",
     "E0812": "has no effect", "E0813": "has no values", "E0814": "wrong values", "E0815": "wrong memory mode",
     "E0817": "no order to say something of", "E0818": "changes the order", "E0819": "cannot be staged",
-    "E0820": "cannot be so",
+    "E0820": "cannot be so", "E0821": "cannot be so",
 }  # fmt: skip
 
 
 class Asked(Node):
-    """What the pragmas of a partition ask for: a mapping, a memory mode, neither. `kernel` and `memory` are the pragmas
-    themselves."""
+    """What the pragmas of a partition ask for: a mapping, a memory mode, cells that are programs of a block, nothing.
+    `kernel` and `memory` are the pragmas themselves."""
 
     chain: Chain | None = None
     mode: GpuMem | None = None
     kernel: Pragma | None = None
     memory: Pragma | None = None
+    block: GpuBlock | None = None
 
 
 def diagnostic(error: MappingError, pragma: Pragma | None) -> Diagnostic:
@@ -72,13 +74,15 @@ def asked(shared: Sequence[Pragma], own: Sequence[Pragma] = ()) -> Asked:
     inner, more = read(own, shared)
     if wrong or more:
         raise SacError(*wrong, *more)
-    chain = kernel = mode = memory = None
+    chain = kernel = mode = memory = block = None
     for pragma, meaning in (*outer, *inner):
         if isinstance(meaning, GpuKernel):
             chain, kernel = meaning.chain, pragma
         elif isinstance(meaning, GpuMem) and meaning.mode != "arguments":
             mode, memory = meaning, pragma
-    return Asked(chain, mode, kernel, memory)
+        elif isinstance(meaning, GpuBlock):
+            block = meaning
+    return Asked(chain, mode, kernel, memory, block)
 
 
 def placed(
@@ -138,6 +142,8 @@ def when_run(pragmas: Sequence[Pragma], problem: MappingError | str) -> SacError
     if isinstance(problem, str):
         asked_for = [p for p in pragmas if asks(p.text)]
         return SacError(on_the_host(asked_for[0], problem, True)) if asked_for else None
+    if problem.pragma is not None:
+        return SacError(diagnostic(problem, problem.pragma))
     said = [p for p in pragmas if p.text.startswith(problem.word)]
     if not said:
         return None
@@ -163,7 +169,9 @@ def problems(
     if not loops:
         return []
     written = _written_names(function)
-    inner = {id(let.rhs) for loop in everywhere for p in loop.partitions for let in lets(p.body)}
+    # what stands in the body of a block's program is the work of many threads
+    single = [loop for loop in everywhere if not is_program(loop)]
+    inner = {id(let.rhs) for loop in single for p in loop.partitions for let in lets(p.body)}
     found: list[Diagnostic] = []
     for loop in loops:
         own = list(_of_loop(loop, known, written, device, program))
@@ -199,6 +207,7 @@ def _of_loop(
     for partition, names in zip(loop.partitions, read_by):
         own, wrong = read(partition.pragmas, loop.pragmas)
         yield from [*wrong, *_twice(own), *_staged(own, names), *_order_of_all(own)]
+        yield from _of_block([*own, *common], loop, device)
         if reason is not None:
             for pragma in [p for p, _ in (*own, *common) if asks(p.text)][:1]:
                 yield on_the_host(pragma, reason, device is not None)
@@ -232,7 +241,7 @@ def misplaced(pragmas: Sequence[Pragma]) -> list[Diagnostic]:
                 parameters[meaning.name] = meaning.values
             if isinstance(meaning, GpuMem) and meaning.mode == "arguments":
                 continue
-        word = pragma.text.split(None, 1)[0]
+        word = word_of(pragma.text)
         found.append(
             Diagnostic(
                 "E0816",
@@ -265,7 +274,7 @@ def _without_kernel(loop: WithLoop, inside: bool, known: Inference) -> Iterator[
         return
     for pragma in (*loop.pragmas, *(pragma for p in loop.partitions for pragma in p.pragmas)):
         if asks(pragma.text):
-            word = pragma.text.split(None, 1)[0]
+            word = word_of(pragma.text)
             yield Diagnostic(
                 "W0816",
                 f"this `{word}` pragma lays out nothing: {reason}",
@@ -317,7 +326,7 @@ def _order_of_all(own: Sequence[tuple[Pragma, Meaning]]) -> Iterator[Diagnostic]
 
 
 def _no_order(pragma: Pragma, reason: str) -> Diagnostic:
-    word = pragma.text.split(None, 1)[0]
+    word = word_of(pragma.text)
     help = "put it before the first partition of a with-loop with a fold, or leave it out"
     return Diagnostic(
         "E0817", f"`{word}` says nothing here: {reason}", pragma.place(0, len(word)), LABELS["E0817"], help=help
@@ -333,6 +342,42 @@ def _no_tiles(m: GpuMem) -> MappingError:
         span=m.spans[0],
         word="gpumem",
     )
+
+
+def _of_block(
+    found: Sequence[tuple[Pragma, Meaning]], loop: WithLoop, device: DeviceLimits | None
+) -> Iterator[Diagnostic]:
+    """What is wrong with pragmas that make cells programs of a block, or a with-loop a stage of one."""
+    folds = [o for o in loop.operators if isinstance(o, Fold)]
+    for pragma, m in found:
+        if isinstance(m, GpuBlock):
+            other = next((o for _, o in found if isinstance(o, GpuKernel | GpuFold | GpuMem)), None)
+            if folds:
+                error = m.refused(
+                    "a block's program makes a cell, and a fold has none",
+                    "let a with-loop with genarray have the programs, and fold what it gives",
+                )
+            elif other is not None:
+                error = m.refused("another pragma lays this with-loop out, too", "leave one of the two out")
+            elif device is not None and m.threads > device.threads_per_block:
+                error = m.refused(
+                    f"{device.name} has {device.threads_per_block} threads in a block at most, and not {m.threads}",
+                    "take fewer",
+                )
+            else:
+                continue
+            yield diagnostic(error, pragma)
+        elif isinstance(m, Force | GpuThreads | GpuEach) and folds:
+            yield diagnostic(
+                MappingError(
+                    "E0821",
+                    f"`{m.word}` is about elements, and a fold gives one value",
+                    "leave it out; `gpufold runs(8)`, say, has each thread fold several",
+                    span=(0, len(m.word)),
+                    word=m.word,
+                ),
+                pragma,
+            )
 
 
 def _no_fold(m: GpuFold) -> MappingError:
@@ -400,7 +445,7 @@ def _twice(found: Sequence[tuple[Pragma, Meaning]]) -> Iterator[Diagnostic]:
         if isinstance(meaning, GpuParam):
             continue
         if type(meaning) in seen:
-            word, other = (p.text.split(None, 1)[0] for p in (pragma, seen[type(meaning)]))
+            word, other = (word_of(p.text) for p in (pragma, seen[type(meaning)]))
             message, label = (
                 (f"there is a second `{word}` pragma here", "said twice")
                 if word == other
@@ -423,7 +468,7 @@ def host_only(loop: WithLoop) -> str | None:
 def on_the_host(pragma: Pragma, reason: str, fatal: bool) -> Diagnostic:
     """A mapping of a with-loop that cannot run on a GPU: an error where the program is meant for one, else a
     warning."""
-    word = pragma.text.split(None, 1)[0]
+    word = word_of(pragma.text)
     return Diagnostic(
         "E0812" if fatal else "W0812",
         f"this with-loop cannot run on a GPU: {reason}",

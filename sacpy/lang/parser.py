@@ -26,7 +26,7 @@ from sacpy.lang.parse_cursor import Abandon, GiveUp
 from sacpy.lang.parse_definitions import DefinitionParser
 from sacpy.lang.parse_operands import Several
 from sacpy.lang.parse_statements import Unclosed
-from sacpy.lang.pragmas import MAPPING
+from sacpy.lang.pragmas import MAPPING, word_of
 from sacpy.lang.preprocessor import tokenize
 from sacpy.lang.source import Source
 from sacpy.lang.tokens import Tokens
@@ -199,7 +199,7 @@ def _misplaced_pragmas(parser: Parser) -> list[Diagnostic]:
     elsewhere = [
         parser.pragma(i) for i, kind in enumerate(parser.kinds) if kind == "pragma" and i not in parser.laid_out
     ]
-    found = [p for p in elsewhere if p.text.split(None, 1)[:1] and p.text.split(None, 1)[0] in MAPPING]
+    found = [p for p in elsewhere if word_of(p.text) in MAPPING]
     if not found:
         return []
     from sacpy.lang.check_mappings import misplaced

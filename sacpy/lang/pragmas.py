@@ -17,9 +17,21 @@ if TYPE_CHECKING:
     from sacpy.lang.core import WithLoop
 
 MAPPING = frozenset(
-    ("gpukernel", "gpuparam", "gpumem", "gpufold", "commutative", "noncommutative")
+    (
+        "gpukernel",
+        "gpuparam",
+        "gpumem",
+        "gpufold",
+        "commutative",
+        "noncommutative",
+        "gpublock",
+        "force",
+        "gputhreads",
+        "gpueach",
+    )
 )  # may be broken anywhere between tokens, over several lines
-_NO_OPERAND = frozenset(("safe", "nocuda", "commutative", "noncommutative"))
+_NO_OPERAND = frozenset(("safe", "nocuda", "commutative", "noncommutative", "force"))
+_COUNTED = frozenset(("gpublock", "gputhreads", "gpueach"))  # a number in parentheses, on the same line
 _OPERANDS = frozenset(
     [
         "linkname",
@@ -43,12 +55,19 @@ _OPERANDS = frozenset(
 _PLAIN = frozenset(("Gen", "global", "interleaved", "halving", "shuffle"))
 _FOREIGN = frozenset("<>=;{}:.")  # in no operand: they belong to the program behind a pragma that is not closed
 _CLOSING = {"(": ")", "[": "]"}
+STAGE = ("force", "gputhreads", "gpueach")
+_KERNEL = ("gpukernel", "gpufold", "gpublock", *STAGE)
+
+
+def word_of(text: str) -> str:
+    """The word of a pragma, by its text: `gpublock` of `gpublock(256)`."""
+    return text.lstrip().partition("(")[0].partition(" ")[0].strip()
 
 
 def asks(text: str) -> bool:
-    """Whether a pragma, by its text, asks for a kernel: with a mapping, with arrays to be staged in shared memory, or
-    with a way to put together what threads fold."""
-    return text.startswith(("gpukernel", "gpufold")) or (text.startswith("gpumem") and "shared" in text)
+    """Whether a pragma, by its text, asks for a kernel: with a mapping, with arrays to be staged in shared memory, with
+    a way to put together what threads fold, or as a block's program or a stage of one."""
+    return text.startswith(_KERNEL) or (text.startswith("gpumem") and "shared" in text)
 
 
 def read(tokens: Sequence[Token], at: int, start: int, whole: bool = False) -> tuple[Token, int]:
@@ -60,6 +79,10 @@ def read(tokens: Sequence[Token], at: int, start: int, whole: bool = False) -> t
         end += 1
     elif word in _OPERANDS:
         end = _operands(tokens, end + 1)
+    elif word in _COUNTED:
+        end += 1
+        if end < len(tokens) and tokens[end].text == "(" and tokens[end].span.line == tokens[end - 1].span.line:
+            end = _group(tokens, end)
     elif word == "gpuparam":
         end = _parameter(tokens, end + 1)
     elif whole:
@@ -144,7 +167,16 @@ def _line_start(tokens: Sequence[Token], at: int) -> int:
 
 def laid_out(loop: WithLoop) -> bool:
     """Whether a pragma asks for a kernel."""
-    return any(asks(p.text) for pragmas in (loop.pragmas, *(q.pragmas for q in loop.partitions)) for p in pragmas)
+    return any(map(asks, _texts(loop)))
+
+
+def is_program(loop: WithLoop) -> bool:
+    """Whether its cells, or some of them, are programs of a block."""
+    return any(text.startswith("gpublock") for text in _texts(loop))
+
+
+def _texts(loop: WithLoop) -> list[str]:
+    return [p.text for pragmas in (loop.pragmas, *(q.pragmas for q in loop.partitions)) for p in pragmas]
 
 
 def order_of_fold(loop: WithLoop) -> bool | None:

@@ -39,7 +39,10 @@ def laid_out(found: Found, strategy: str, device: DeviceLimits) -> LaidOut | str
     if found.space is None:
         return "its bounds are known only when it runs"
     try:
-        own = asked(found.shared, found.own).chain
+        wanted = asked(found.shared, found.own)
+        if wanted.block is not None:
+            return wanted.block.words
+        own = wanted.chain
         chain, reasons = (own, ("the program's pragma",)) if own is not None else _chosen(found.space, strategy, device)
         return LaidOut(chain.map(found.space, device), reasons)
     except SacError as error:

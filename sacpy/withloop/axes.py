@@ -73,7 +73,7 @@ def within(a: Axis, b: Axis) -> tuple[list[Axis], list[Axis]]:
     period = math.lcm(a.step, b.step)
     if period >= high - low:
         period = high - low
-    if period // a.step + period // b.step > MANY:
+    if sum(1 if axis.dense else period // axis.step for axis in (a, b)) > MANY:
         raise TooManyPieces
     ours, theirs = _runs(a, low, low + period), _runs(b, low, low + period)
     return _repeat(_common(ours, theirs), low, high, period), _repeat(_without(ours, theirs), low, high, period)

@@ -6,12 +6,16 @@ the place in a file: whoever knows where the pragma stands adds that.
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class MappingError(Exception):
     """A mapping that cannot be. `code` such as "E0807"; `message` one sentence; `help` what to do; `notes` further
     facts; `span` the offsets at which the offending text starts and ends in the pragma, where it came from one; `place`
     the number of the offending combinator in its chain, counted from the innermost; `word` the pragma that it is
-    about."""
+    about; `pragma` that one itself, where it stands in another with-loop than the one that is launched."""
+
+    pragma: Any = None
 
     def __init__(
         self,

@@ -4,7 +4,7 @@ In: the text of a pragma (what stands behind the word `pragma`, or all of it), h
 meaning, with the offset of every part, so that an error found later still knows its place.
 
     pragma  = "gpukernel" chain | "gpuparam" NAME "=" INT {"," INT} | "gpumem" memory | "gpufold" way
-            | "commutative" | "noncommutative"
+            | "commutative" | "noncommutative" | "force" | ("gpublock" | "gputhreads" | "gpueach") "(" INT ")"
     chain   = "GridBlock" "(" number "," inner ")"
     inner   = "Gen" | NAME "(" [argument ","] inner ")"
     number  = INT | NAME            argument = number | "[" [INT {"," INT}] "]"
@@ -19,6 +19,8 @@ from typing import Literal, NoReturn
 
 from sacpy.base.spelling import closest
 from sacpy.nodes import Node, replace
+from sacpy.withloop import block_words
+from sacpy.withloop.block_words import block_word
 from sacpy.withloop.chains import Chain
 from sacpy.withloop.combinators import (
     COMBINATORS,
@@ -36,7 +38,7 @@ from sacpy.withloop.placement import GridBlock
 from sacpy.withloop.pragma_words import Word, words_of
 from sacpy.withloop.ways import GpuFold, gpufold
 
-WORDS = ("gpukernel", "gpuparam", "gpumem", "gpufold", "commutative", "noncommutative")
+WORDS = ("gpukernel", "gpuparam", "gpumem", "gpufold", "commutative", "noncommutative", *block_words.WORDS)
 
 
 class GpuKernel(Node):
@@ -70,7 +72,7 @@ class Order(Node):
     free: bool
 
 
-Pragma = GpuKernel | GpuParam | GpuMem | GpuFold | Order
+Pragma = GpuKernel | GpuParam | GpuMem | GpuFold | Order | block_words.Word
 
 
 def parse(text: str, parameters: Mapping[str, tuple[int, ...]] | None = None) -> Pragma | None:
@@ -152,7 +154,9 @@ def _word(pragma: Pragma) -> str:
             return "gpumem"
         case GpuFold():
             return "gpufold"
-    return "commutative" if pragma.free else "noncommutative"
+        case Order():
+            return "commutative" if pragma.free else "noncommutative"
+    return pragma.word
 
 
 def order_of(texts: Iterable[str]) -> bool | None:
@@ -200,6 +204,8 @@ class _Parser:
                 meaning = self.gpumem()
             case "gpufold":
                 meaning = gpufold(self)
+            case name if name in block_words.WORDS:
+                meaning = block_word(self, name)
             case _:
                 meaning = Order(word.text == "commutative")
         if self.here.kind != "end":

@@ -101,7 +101,7 @@ def session(always: bool) -> Session:
     return made
 
 
-@pytest.mark.parametrize("always", [True, False])
+@pytest.mark.parametrize("always", [True, pytest.param(False, marks=pytest.mark.long)])
 @pytest.mark.parametrize("name", LAID_OUT)
 def test_what_has_a_mapping_is_laid_out_by_it(name: str, always: bool) -> None:
     text, args, count = LAID_OUT[name]

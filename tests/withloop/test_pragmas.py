@@ -2,6 +2,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from sacpy.withloop.block_words import Force, GpuBlock, GpuEach, GpuThreads
 from sacpy.withloop.combinators import Parameter, SplitLast
 from sacpy.withloop.errors import MappingError
 from sacpy.withloop.pragmas import GpuKernel, GpuMem, GpuParam, Order, effective, order_of, parse, parse_all
@@ -73,6 +74,38 @@ def test_ways_to_fold_are_read_as_they_are_written(way):
     ],
 )
 def test_ways_to_fold_that_are_none(text, message, at):
+    with pytest.raises(MappingError, match=message) as caught:
+        parse(text)
+    assert text[slice(*caught.value.span)] == at
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("gpublock(256)", GpuBlock(256)),
+        ("gpublock ( 1024 )", GpuBlock(1024)),
+        ("gputhreads(2)", GpuThreads(2)),
+        ("gpueach(4)", GpuEach(4)),
+        ("force", Force()),
+    ],
+)
+def test_words_of_a_block_s_program(text, found):
+    assert parse(text) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "at"),
+    [
+        ("gpublock", "E0801.*the pragma ends", ""),
+        ("gpublock(x)", "E0821.*a number is expected here, and `x` stands", "x"),
+        ("gpublock(0)", "E0821.*a block has 1 to 1024 threads, and not 0", "0"),
+        ("gputhreads(1025)", "E0821.*and not 1025", "1025"),
+        ("gpueach(0)", "E0821.*a thread has 1 to 1024 elements, and not 0", "0"),
+        ("gpueach(4", r"E0801.*`\)` is expected", ""),
+        ("force(2)", r"E0801.*`\(` stands", "("),
+    ],
+)
+def test_words_of_a_block_s_program_that_are_none(text, message, at):
     with pytest.raises(MappingError, match=message) as caught:
         parse(text)
     assert text[slice(*caught.value.span)] == at

@@ -10,12 +10,13 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
 from sacpy.jit.ir.graph import Atom, Modarray, Var, extents_of
-from sacpy.jit.kernels import across, maps, product_tiles, rows, segments, staging, wide
+from sacpy.jit.kernels import across, blocks, maps, product_tiles, rows, segments, staging, wide
 from sacpy.jit.kernels.contraction import Contraction, contraction
 from sacpy.jit.kernels.launches import Buffer, KernelOptions, Launch
 from sacpy.jit.kernels.numbers import (
     Numbers,
     array_sizes,
+    block_of,
     chain_of,
     flat_words,
     fold_of,
@@ -45,8 +46,7 @@ class Cells:
     """One with-loop. Kernels are remembered by the form of their mapping."""
 
     def __init__(self, source: Source, options: KernelOptions) -> None:
-        self.source = source
-        self.options = options
+        self.source, self.options = source, options
         w = source.with_loop
         self.rank = len(w.frame or ())
         self.pragmas = pragmas_of(w)
@@ -65,6 +65,9 @@ class Cells:
             chain = chain_of(pragmas)
             if chain is not None:
                 chain.check(p.rank, self.options.device, maybe_zero_based(p), maybe_dense(p))
+            if (sizes := blocks.checked(self.source, p, pragmas)) is not None:
+                self.scratch |= sizes  # with these it is known whether its stages can be
+                continue
             thread = self.source.thread("trial", 32)
             maps.compute(thread, p, p.index, maps.results(thread, self.source))
             self.scratch |= thread.b.scratch_extents()
@@ -152,7 +155,7 @@ class Cells:
             or len(pieces) < 2
             or sum(p.space.size for p in pieces) < box.size
             or (self.options.strategy == "auto" and any(self.rows))
-            or any(chain_of(p) or fold_of(p) or stages(p) for p in self.pragmas)
+            or any(chain_of(p) or fold_of(p) or stages(p) or block_of(p) for p in self.pragmas)
         ):
             return False
         if self.options.strategy == "auto" and any(axis is not None for axis in self.across):
@@ -173,6 +176,7 @@ class Cells:
         rest = set(every)
         why = f"the partitions make more than {MOST_PIECES} pieces, so each index asks which has it"
         for number, pragmas in enumerate(self.pragmas):
+            blocks.check_pieces(pragmas)
             memory = memory_of(pragmas)
             if memory is not None and memory.mode == "shared":
                 raise staging.cannot_stage(memory, f"the partitions make more than {MOST_PIECES} pieces")
@@ -254,6 +258,8 @@ class Cells:
         number = piece.partition
         assert number is not None
         device = self.options.device
+        if (block := block_of(self.pragmas[number])) is not None:
+            return [], blocks.launches(self.source, number, block, piece.space, numbers, self.options, self.kernels)
         whole = piece.space.normalised() == spaces[number].normalised()
         row, body, wanted = self.rows[number], self.contractions[number], memory_of(self.pragmas[number])
         chain, squares = asked, None
@@ -280,7 +286,6 @@ class Cells:
             chain, reasons = self._turned(number, piece.space)
         if chain is None:
             chain, reasons = self._chosen(piece.space)
-
         tiles = self._tiles(number, chain, piece.space)
         if isinstance(tiles, str) and asked is None:
             boxes = in_rows(piece.space, device)

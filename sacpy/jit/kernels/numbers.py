@@ -13,6 +13,7 @@ from sacpy.jit.ir.graph import Partition, Var, WithLoop, extents_of
 from sacpy.jit.ir.kernel import Allocate
 from sacpy.jit.kernels.launches import Buffer
 from sacpy.jit.kernels.source import Built, Source, number_of
+from sacpy.withloop.block_words import GpuBlock
 from sacpy.withloop.chains import Chain
 from sacpy.withloop.chains import Mapping as Mapping_
 from sacpy.withloop.combinators import Combinator, CompressGrid, FoldLast2, ShiftLB
@@ -95,6 +96,11 @@ def stages(pragmas: Sequence[Pragma]) -> bool:
 def fold_of(pragmas: Sequence[Pragma]) -> GpuFold | None:
     """How they say that threads put together what they fold."""
     return next((p for p in pragmas if isinstance(p, GpuFold)), None)
+
+
+def block_of(pragmas: Sequence[Pragma]) -> GpuBlock | None:
+    """Whether they say that cells are programs of a block, and with how many threads."""
+    return next((p for p in pragmas if isinstance(p, GpuBlock)), None)
 
 
 def maybe_zero_based(p: Partition) -> bool:

@@ -103,7 +103,7 @@ def _by_rows(
     for start in range(0, rows, step):
         row = b.op("add", threads[0], b.word_const(start), exact=True) if start else threads[0]
         guard = None if start + step <= rows else b.op("lt", row, b.word_const(rows))
-        found.append(((*_unravelled(b, row, extents[:-1]), threads[1]), guard))
+        found.append(((*unravelled(b, row, extents[:-1]), threads[1]), guard))
     return found
 
 
@@ -118,11 +118,11 @@ def _by_numbers(
     for start in range(0, total, count):
         at = b.op("add", number, b.word_const(start), exact=True) if start else number
         guard = None if start + count <= total else b.op("lt", at, b.word_const(total))
-        found.append((_unravelled(b, at, extents), guard))
+        found.append((unravelled(b, at, extents), guard))
     return found
 
 
-def _unravelled(b: Builder, number: Atom, extents: Sequence[int]) -> Place:
+def unravelled(b: Builder, number: Atom, extents: Sequence[int]) -> Place:
     """The place of a number, which is not negative, in a box."""
     place: list[Atom] = []
     for n in reversed(range(len(extents))):

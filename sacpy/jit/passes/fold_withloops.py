@@ -31,7 +31,7 @@ from sacpy.jit.analysis.straight import is_straight
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import copied
 from sacpy.jit.passes.dead_code import dead_code, endless, width
-from sacpy.jit.passes.mappings import stands
+from sacpy.jit.passes.mappings import forced, stands
 from sacpy.jit.passes.repeated_work import (
     CHEAP,
     Needed,
@@ -105,7 +105,7 @@ class _Folder:
         use = self.sites.uses.get(target.name)
         if use is None or use.otherwise or not use.sites or not self.foldable(producer):
             return False
-        return use.nested or not stands(producer.loop)
+        return not (forced(producer.loop) if use.nested else stands(producer.loop))
 
     def worthwhile(self, target: g.Var, producer: Producer, needed: list[Needed]) -> bool:
         """Whether an array may be folded, as far as that has to do with it alone."""

@@ -5,7 +5,9 @@ where mappings mean nothing.
 
 A mapping is about the index space that the programmer has written. So on devices a with-loop that has one is neither
 computed inside those that read it, nor joined with neighbours, nor given more axes, nor cut where conditions would like
-it. Inside of another with-loop's body it has no kernel, and is like any other.
+it. Inside of another with-loop's body it has no kernel, and is like any other; but what is to be forced into memory is
+computed there wherever it stands, and the with-loops in the body of one whose cells are programs of a block
+(`is_program`) are the work of many threads, and stand as those outside of all bodies do.
 """
 
 from __future__ import annotations
@@ -13,13 +15,27 @@ from __future__ import annotations
 from sacpy.jit.ir.graph import Function, Let, Unit, WithLoop, statements
 from sacpy.jit.ir.rewrite import Rewriter
 from sacpy.jit.passes.units import per_function
-from sacpy.lang.pragmas import asks
+from sacpy.lang.pragmas import STAGE, asks
 from sacpy.nodes import replace
 
 
 def stands(w: WithLoop) -> bool:
     """Whether a mapping, or staging in shared memory, is asked for."""
-    return any(asks(p.text) for pragmas in (w.pragmas, *(p.pragmas for p in w.partitions)) for p in pragmas)
+    return any(map(asks, _texts(w)))
+
+
+def forced(w: WithLoop) -> bool:
+    """Whether it is a stage of a block's program, which nobody computes where he reads it."""
+    return any(text.startswith(STAGE) for text in _texts(w))
+
+
+def is_program(w: WithLoop) -> bool:
+    """Whether its cells, or some of them, are programs of a block."""
+    return any(text.startswith("gpublock") for text in _texts(w))
+
+
+def _texts(w: WithLoop) -> list[str]:
+    return [p.text for pragmas in (w.pragmas, *(p.pragmas for p in w.partitions)) for p in pragmas]
 
 
 def shares_folds(w: WithLoop) -> bool:

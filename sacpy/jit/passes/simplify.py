@@ -19,7 +19,7 @@ from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.operations import TRANSCENDENTAL
 from sacpy.jit.passes import algebra
 from sacpy.jit.passes.cse import key_of
-from sacpy.jit.passes.mappings import stands
+from sacpy.jit.passes.mappings import forced, is_program, stands
 from sacpy.jit.passes.units import per_function
 from sacpy.jit.passes.walker import Walker
 from sacpy.lang.source import NOWHERE, Span
@@ -117,16 +117,17 @@ class Simplifier(Walker):
             )
         if not isinstance(r, g.WithLoop):
             return super().rhs(r)
-        self.bodies += 1
+        inner = not is_program(r)
+        self.bodies += inner
         try:
             return super().rhs(r)
         finally:
-            self.bodies -= 1
+            self.bodies -= inner
 
     def laid_out(self, w: g.WithLoop, around: int = 0) -> bool:
         """Whether a with-loop is to have a kernel of its own, as a pragma says: then it stays one, however little it
         does. `around`: 1 while it is itself being walked."""
-        return self.bodies == around and stands(w)
+        return forced(w) or (self.bodies == around * (not is_program(w)) and stands(w))
 
     # ---- definitions
 

@@ -17,7 +17,7 @@ from sacpy.interp.values import dtype_of
 from sacpy.jit.ir import graph as g
 from sacpy.jit.kernels import KernelOptions, Launch, Refused, build
 from sacpy.jit.kernels.weights import weigh
-from sacpy.jit.passes.mappings import stands
+from sacpy.jit.passes.mappings import is_program, stands
 from sacpy.jit.reports.host_loops import host_loops
 from sacpy.lang.source import NOWHERE, Span
 from sacpy.nodes import Node
@@ -140,6 +140,8 @@ def inside(unit: g.Unit) -> list[LoopReport]:
     found: dict[tuple[str, int, int], LoopReport] = {}
     for outer in _with_loops(unit):
         assert isinstance(outer.rhs, g.WithLoop)
+        if is_program(outer.rhs):  # its with-loops are stages
+            continue
         for p in outer.rhs.partitions:
             for s in g.statements(p.body):
                 if isinstance(s, g.Let) and isinstance(s.rhs, g.WithLoop) and stands(s.rhs):
