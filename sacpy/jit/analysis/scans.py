@@ -204,9 +204,12 @@ class _Rounds:
         found = rounds.plain(other)
         if found is None or found.negative:
             return None
-        value = g.Let(s.targets, g.Op("select", (flag, own, *found.elements)), s.span)
-        more = (*(i for i in inner if i not in found.gone), value)
-        return _Round("reset", found.code, False, (flag, s.targets[0]), found.before, (s, *found.gone), more)
+        more = tuple(i for i in inner if i not in found.gone)
+        element = own
+        if found.elements != (own,):
+            element = s.targets[0]
+            more = (*more, g.Let((element,), g.Op("select", (flag, own, *found.elements)), s.span))
+        return _Round("reset", found.code, False, (flag, element), found.before, (s, *found.gone), more)
 
 
 def _made(a: g.Atom, lets: Mapping[str, g.Let]) -> g.Let | None:
