@@ -24,10 +24,10 @@ from sacpy.jit.host.scanning import Piece
 from sacpy.jit.host.work import Cost
 from sacpy.jit.host.writer import Writer
 from sacpy.jit.ir.rewrite import free_in_order, inner_binders
-from sacpy.jit.llvm.legal import LLVM_TYPES, Code
+from sacpy.jit.llvm.legal import LLVM_TYPES, Code, size_of
 
 ALIGNED = 64  # chunks are a multiple of so many elements, whole cache lines of them
-KEPT = 16384  # elements of a chunk at most: what is read and written of them stays in the cache of a core
+KEPT = 1 << 17  # bytes of a chunk's results at most: with what is read for them they stay in the cache of a core
 LINE = 8  # words of a cache line
 SHARE = 0.25  # of the work counts where it is decided whether to spread it: threads compute most values twice
 
@@ -47,7 +47,7 @@ class Spread:
         cost = Cost(low)
         work = cost.times(cost.times(cost.body(self.scan.loop.body), SHARE), cost.count(count))
         grain = scanning.grain(work, count, str(ALIGNED))
-        short = code.op(f"call i64 @llvm.smin.i64(i64 {grain}, i64 {KEPT})")
+        short = code.op(f"call i64 @llvm.smin.i64(i64 {grain}, i64 {KEPT // size_of(self.scan.base)})")
         code.module.declare("llvm.smin", "declare i64 @llvm.smin.i64(i64, i64)")
         chunk = code.op(f"select i1 {code.op(f'icmp sge i64 {grain}, {count}')}, i64 {grain}, i64 {short}")
         chunks = code.quotient(code.difference(code.sum(count, chunk), "1"), chunk)
