@@ -15,13 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from sacpy.jit.analysis.scans import Scan
+from sacpy.jit.analysis.scans import Chain, Scan
 from sacpy.jit.host.loops import count_loop
 from sacpy.jit.host.memory import BORROWED, Array, Scalar, copy_elements, element_address
 from sacpy.jit.host.monoids import Monoid
 from sacpy.jit.host.scan_vectors import GROUP, Lanes
 from sacpy.jit.host.writer import Writer
-from sacpy.jit.ir.graph import Let, Load, Op, Var
+from sacpy.jit.ir.graph import For, Let, Load, Op, Var
 from sacpy.jit.llvm.legal import LLVM_TYPES, memory_type, size_of
 from sacpy.jit.llvm.scalars import emit
 from sacpy.lang.types import REAL
@@ -30,9 +30,54 @@ from sacpy.nodes import replace
 BLOCK = 512  # values in the buffer: a multiple of the lanes of every type
 
 
-def write_scan(low: Writer, scan: Scan, targets: Sequence[Var], dying: set[str], into: dict[str, Array]) -> None:
+def write_scan(
+    low: Writer, scan: Scan | Chain, targets: Sequence[Var], dying: set[str], into: dict[str, Array]
+) -> None:
     """Writes a scan and binds the loop's targets."""
-    Scanning(low, scan).run(targets, dying, into)
+    if isinstance(scan, Scan):
+        Scanning(low, scan).run(targets, dying, into)
+    else:
+        from sacpy.jit.host.scan_chains import Chaining
+
+        Chaining(low, scan).run(targets, dying, into)
+
+
+def changed(
+    low: Writer, r: For, at: int, targets: Sequence[Var], dying: set[str], into: dict[str, Array]
+) -> tuple[Array, Array]:
+    """A vector that a loop changes, as it was and as it becomes, perhaps in the same memory."""
+    place = into.get(targets[at].name)
+    if place is not None:
+        initial = low.array(r.initial[at])
+        return Array(initial.data, BORROWED, initial.element, initial.extents), low.as_built(place)
+    movable = dying - low.unit.uses.of(r.body)
+    taken = low.take(r.initial[at], movable)
+    assert isinstance(taken, Array)
+    dying &= movable | low.unit.uses.of(r.body)
+    return Array(taken.data, BORROWED, taken.element, taken.extents), low.reused(taken)
+
+
+def copy_around(low: Writer, r: For, source: Array, result: Array, lower: str, upper: str) -> None:
+    """New memory gets the elements that the rounds at positions from `lower` to `upper` do not set: all, if there is no
+    round, wherever the bounds are then."""
+    code = low.code
+    if r.step < 0:
+        lower, upper = code.difference("1", upper), code.difference("1", lower)
+    lower, upper = (_inside(low, bound, source.extents[0]) for bound in (lower, upper))
+    copy, done = code.label("copy"), code.label("copied")
+    code.branch(code.op(f"icmp eq ptr {source.data}, {result.data}"), done, copy)
+    code.place(copy)
+    copy_elements(code, source.element, result.data, source.data, lower)
+    rest = code.difference(source.extents[0], upper)
+    there, here = element_address(code, result, upper), element_address(code, source, upper)
+    copy_elements(code, source.element, there, here, rest)
+    code.place(done)
+
+
+def _inside(low: Writer, bound: str, extent: str) -> str:
+    """A bound moved between 0 and the extent."""
+    low.code.module.declare("llvm.smin", "declare i64 @llvm.smin.i64(i64, i64)")
+    return low.code.largest(low.code.op(f"call i64 @llvm.smin.i64(i64 {bound}, i64 {extent})"), "0")
 
 
 class Scanning:
@@ -49,56 +94,20 @@ class Scanning:
             lower, upper = code.difference("0", lower), code.difference("0", upper)
         upper = code.op(f"call i64 @llvm.smax.i64(i64 {lower}, i64 {upper})")
         code.module.declare("llvm.smax", "declare i64 @llvm.smax.i64(i64, i64)")
-        at = r.params.index(self.scan.array)
-        place = into.get(targets[at].name)
-        if place is None:
-            movable = dying - low.unit.uses.of(r.body)
-            taken = low.take(r.initial[at], movable)
-            assert isinstance(taken, Array)
-            dying &= movable | low.unit.uses.of(r.body)
-            source = Array(taken.data, BORROWED, taken.element, taken.extents)
-            result = low.reused(taken)
-        else:
-            initial = low.array(r.initial[at])
-            source, result = Array(initial.data, BORROWED, initial.element, initial.extents), low.as_built(place)
-        self.copy_around(source, result, lower, upper)
+        source, result = changed(low, r, r.params.index(self.scan.array), targets, dying, into)
+        copy_around(low, r, source, result, lower, upper)
         total = code.slot(self.type)
         self.start(total, source, lower, upper)
         if low.parallel:
-            from sacpy.jit.host.scan_chunks import Spread
+            from sacpy.jit.host.scan_chunks import Vectors, spread
 
-            Spread(low, self.scan, source, result, total).run(lower, upper)
+            spread(low, Vectors(low, self.scan, source, result, total), lower, upper)
         else:
             piece = Piece(low, self.scan, source, result)
             left = piece.run(lower, upper, code.load(self.type, total), polls=True)
             code.store(self.type, piece.monoid.applied(code, code.load(self.type, total), left), total)
         last = Scalar(code.load(self.type, total), self.scan.base)
         low.bind(targets, [result if p == self.scan.array else last for p in r.params])
-
-    def copy_around(self, source: Array, result: Array, lower: str, upper: str) -> None:
-        """New memory gets the elements that the scan does not set: all, if there is no round, wherever the bounds are
-        then."""
-        code = self.code
-        if self.scan.loop.step < 0:
-            lower, upper = code.difference("1", upper), code.difference("1", lower)
-        lower, upper = (self.inside(bound, source.extents[0]) for bound in (lower, upper))
-        copy, done = code.label("copy"), code.label("copied")
-        code.branch(code.op(f"icmp eq ptr {source.data}, {result.data}"), done, copy)
-        code.place(copy)
-        copy_elements(code, source.element, result.data, source.data, lower)
-        rest = code.difference(source.extents[0], upper)
-        copy_elements(
-            code, source.element, element_address(code, result, upper), element_address(code, source, upper), rest
-        )
-        code.place(done)
-
-    def inside(self, bound: str, extent: str) -> str:
-        """A bound moved between 0 and the extent."""
-        code = self.code
-        code.module.declare("llvm.smin", "declare i64 @llvm.smin.i64(i64, i64)")
-        return code.op(
-            f"call i64 @llvm.smax.i64(i64 {code.op(f'call i64 @llvm.smin.i64(i64 {bound}, i64 {extent})')}, i64 0)"
-        )
 
     def start(self, total: str, source: Array, lower: str, upper: str) -> None:
         """Sets what the first round finds: what is carried, or the element before the first, if there is a round."""
