@@ -130,11 +130,13 @@ class Fold(Node):
 
 class Propagate(Node):
     """Values threaded through all iterations in order: `params` name them inside the bodies, the partition's values are
-    the next ones. `word`: the operator that the program wrote, "propagate", "scan" or "into"."""
+    the next ones. `word`: the operator that the program wrote, "propagate", "scan" or "into". `combine`: a scan's
+    function of two elements, if it needs nothing of what is around it; the interpreter has no use for it."""
 
     initial: tuple[Atom, ...]
     params: tuple[Bind, ...]
     word: str = "propagate"
+    combine: Lambda | None = field(default=None, compare=False)
 
 
 HANDED_ON = {

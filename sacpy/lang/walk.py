@@ -242,7 +242,7 @@ class Renamer:
                 body = self.block(o.combine.body)
                 return Fold(neutrals, Lambda(params, body, self.atoms(o.combine.results)), stop)
             case Propagate():
-                return Propagate(self.atoms(o.initial), tuple(map(self.bind, o.params)), o.word)
+                return Propagate(self.atoms(o.initial), tuple(map(self.bind, o.params)), o.word, o.combine)
 
     def partition(self, p: Partition) -> Partition:
         lower, upper, step, width = map(self.maybe, (p.lower, p.upper, p.step, p.width))

@@ -141,6 +141,7 @@ CHOICES = {
     "withloops.IN_ORDER": ("tests/corpus/kernel-ordered-folds.sac", "of_parts/0"),
     "counting.SCANNED": ("programs/components.sac", "show/0@1"),
     "counting.WAITING": ("programs/needleman_wunsch.sac", "table/0"),
+    "counting.CHAINED": ("tests/corpus/scans-by-any-function.sac", "places/0"),
     "counting.INDEPENDENT": ("programs/gram_schmidt.sac", "orthonormal/0"),
     "counting.AHEAD": ("programs/components.sac", "components/0"),
     "counting.STRETCHED": ("programs/components.sac", "components/0"),

@@ -17,6 +17,7 @@ along, and what is written comes before the round's own value (exclusive).
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from sacpy.jit.analysis.combine import step_of
 from sacpy.jit.analysis.straight import is_straight
@@ -24,6 +25,9 @@ from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import needed_for, uses
 from sacpy.lang.types import BITS, REAL
 from sacpy.nodes import Node
+
+if TYPE_CHECKING:
+    from sacpy.jit.ir.associative import Combine
 
 _ON_REALS = frozenset(["add", "mul"])
 _ON_INTEGERS = _ON_REALS | {"min", "max", "bitand", "bitor", "bitxor"}
@@ -55,6 +59,56 @@ class Scan(Node):
     def reads_array(self) -> bool:
         """Whether values come from the vector itself."""
         return uses(self.values)[self.array.name] > 0 or uses(self.post)[self.array.name] > 0
+
+
+class Chain(Node):
+    """A scan by any associative function of several scalars: `function`, with its neutral elements. `values`: what the
+    accumulators are after a round, `next` by name; `post`: what goes into each of the arrays, of these and of what they
+    were before."""
+
+    loop: g.For
+    arrays: tuple[g.Var, ...]
+    accumulators: tuple[g.Var, ...]
+    function: Combine
+    values: g.Block
+    post: g.Block
+
+    @property
+    def exact(self) -> bool:
+        """Whether results are the same however the elements are grouped."""
+        return not any(a.base in REAL for a in self.accumulators)
+
+
+def chain_of(r: g.For, *, strict: bool) -> Chain | None:
+    """The scan by any function that a loop is."""
+    f = r.combine
+    arrays = tuple(p for p in r.params if isinstance(p.type, g.ArrayType))
+    scalars = tuple(p for p in r.params if not isinstance(p.type, g.ArrayType))
+    if (
+        f is None
+        or r.step != 1
+        or not all(isinstance(s, g.Let) for b in (r.body, f.block) for s in g.statements(b))
+        or not all(is_straight(b) for b in (r.body, f.block))
+        or [p.base for p in scalars] != [v.base for v in f.left]
+        or [p.base for p in scalars] != [c.base for c in f.neutrals]
+        or (strict and any(p.base in REAL for p in scalars))
+    ):
+        return None
+    lets = {s.targets[0].name: s for s in r.body.statements if isinstance(s, g.Let)}
+    after = dict(zip(r.params, r.body.results))
+    updates = [_made(after[a], lets) for a in arrays]
+    written: list[g.Atom] = []
+    for array, s in zip(arrays, updates):
+        if s is None or not isinstance(s.rhs, g.Update) or s.rhs.array != array or s.rhs.index != (r.index,):
+            return None
+        written.append(s.rhs.value)
+    next_ = tuple(after[p] for p in scalars)
+    names = {a.name for a in next_ if isinstance(a, g.Var)}
+    values = g.Block(needed_for(next_, r.body), next_)
+    post = g.Block(needed_for(written, r.body, names), tuple(written))
+    if any(uses(b)[a.name] for a in arrays for b in (values, post)):
+        return None
+    return Chain(r, arrays, scalars, f, values, post)
 
 
 class _Round(Node):
@@ -204,9 +258,12 @@ class _Rounds:
         found = rounds.plain(other)
         if found is None or found.negative:
             return None
-        value = g.Let(s.targets, g.Op("select", (flag, own, *found.elements)), s.span)
-        more = (*(i for i in inner if i not in found.gone), value)
-        return _Round("reset", found.code, False, (flag, s.targets[0]), found.before, (s, *found.gone), more)
+        more = tuple(i for i in inner if i not in found.gone)
+        element = own
+        if found.elements != (own,):
+            element = s.targets[0]
+            more = (*more, g.Let((element,), g.Op("select", (flag, own, *found.elements)), s.span))
+        return _Round("reset", found.code, False, (flag, element), found.before, (s, *found.gone), more)
 
 
 def _made(a: g.Atom, lets: Mapping[str, g.Let]) -> g.Let | None:

@@ -13,7 +13,7 @@ from sacpy.jit.host.folds import identity
 from sacpy.jit.llvm.legal import LLVM_TYPES, Code, constant, size_of
 from sacpy.lang.types import REAL, SIGNED
 
-VECTOR = 64  # bytes
+VECTOR = 32  # bytes: with more there are more steps than wider registers make up for
 FLAGS = {1: "byte", 2: "short", 4: "int", 8: "long"}  # by bytes of an element: -1 where the scan begins anew
 
 
@@ -56,7 +56,10 @@ class Monoid:
         is taken."""
         base = self.scan.base
         if operation not in ("min", "max"):
-            return code.op(f"{'f' + operation if base in REAL else operation.removeprefix('bit')} {type_} {a}, {b}")
+            if base not in REAL:
+                return code.op(f"{operation.removeprefix('bit')} {type_} {a}, {b}")
+            flags = " contract" if self.form == "affine" else ""
+            return code.op(f"f{operation}{flags} {type_} {a}, {b}")
         relation = "lt" if operation == "min" else "gt"
         prefix = "fcmp o" if base in REAL else "icmp s" if base in SIGNED else "icmp u"
         found = code.op(f"{prefix}{relation} {type_} {b}, {a}")

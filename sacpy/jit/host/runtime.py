@@ -21,7 +21,7 @@ EXPORTS = (
     "sacpy_enter", "sacpy_drop", "sacpy_new", "sacpy_array1", "sacpy_array2", "sacpy_array3", "sacpy_times",
     "sacpy_free", "sacpy_release", "sacpy_copied", "sacpy_fill",
     "sacpy_own", "sacpy_hand_over", "sacpy_adopt", "sacpy_returned", "sacpy_grain", "sacpy_blocks", "sacpy_spread",
-    "sacpy_discard", "sacpy_forked", "sacpy_grow", "sacpy_roomy", "sacpy_gate",
+    "sacpy_awaited", "sacpy_discard", "sacpy_forked", "sacpy_grow", "sacpy_roomy", "sacpy_gate",
 )  # fmt: skip
 STACK_RESERVE = 192 << 10  # bytes of stack that a unit may use before it is moved to a larger one
 

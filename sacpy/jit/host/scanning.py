@@ -2,43 +2,82 @@
 
 In: a scan. Out: its loops. They run over positions: the indices, or of a scan that runs down their negatives.
 
-Blocks of elements are computed into a buffer, which LLVM vectorises like any loop. Then as many of them as make a
-vector of 64 bytes are scanned in registers, in steps of one, two, four elements, ..., and the result so far is combined
-with each. So what one vector waits for from the one before is one operation. Elements of two components (see there) are
-two buffers, and two vectors; flags are as wide as what they are for. Extremes of a block without NaN are found by one
-instruction.
+Blocks of elements are computed into a buffer, which LLVM vectorises like any loop; what is in memory already is read
+there. Then a few vectors of 32 bytes at a time are scanned in registers, in steps of one, two, four elements, ..., and
+what these combine to is scanned in the same way, behind the result so far. So what one group of vectors waits for from
+the one before is one operation. Elements of two components (see there) are two buffers, and two vectors; where no flag
+is set in a group, it is scanned as if there were none. Extremes of a block without NaN are found by one instruction.
 
-Long vectors are cut into chunks. Threads first compute what the values of each chunk combine to; from that comes what
-each begins with; then they scan them. A single thread scans one after the other, which gives the same: chunks and lanes
-depend on the program and the extents only.
+On several threads they are scanned in chunks (`scan_chunks`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from sacpy.jit.analysis.scans import Scan
-from sacpy.jit.host import layout
-from sacpy.jit.host.chunks import Chunked
+from sacpy.jit.analysis.scans import Chain, Scan
 from sacpy.jit.host.loops import count_loop
 from sacpy.jit.host.memory import BORROWED, Array, Scalar, copy_elements, element_address
 from sacpy.jit.host.monoids import Monoid
-from sacpy.jit.host.work import Cost
+from sacpy.jit.host.scan_vectors import GROUP, Lanes
 from sacpy.jit.host.writer import Writer
-from sacpy.jit.ir.graph import Op, Var
-from sacpy.jit.ir.rewrite import free_in_order, inner_binders
+from sacpy.jit.ir.graph import For, Let, Load, Op, Var
 from sacpy.jit.llvm.legal import LLVM_TYPES, memory_type, size_of
 from sacpy.jit.llvm.scalars import emit
 from sacpy.lang.types import REAL
+from sacpy.nodes import replace
 
 BLOCK = 512  # values in the buffer: a multiple of the lanes of every type
-ALIGNED = 64  # chunks are a multiple of so many elements, whole cache lines of them
-SHARE = 0.25  # of the work counts where it is decided whether to spread it: threads compute all values twice
 
 
-def write_scan(low: Writer, scan: Scan, targets: Sequence[Var], dying: set[str], into: dict[str, Array]) -> None:
+def write_scan(
+    low: Writer, scan: Scan | Chain, targets: Sequence[Var], dying: set[str], into: dict[str, Array]
+) -> None:
     """Writes a scan and binds the loop's targets."""
-    Scanning(low, scan).run(targets, dying, into)
+    if isinstance(scan, Scan):
+        Scanning(low, scan).run(targets, dying, into)
+    else:
+        from sacpy.jit.host.scan_chains import Chaining
+
+        Chaining(low, scan).run(targets, dying, into)
+
+
+def changed(
+    low: Writer, r: For, at: int, targets: Sequence[Var], dying: set[str], into: dict[str, Array]
+) -> tuple[Array, Array]:
+    """A vector that a loop changes, as it was and as it becomes, perhaps in the same memory."""
+    place = into.get(targets[at].name)
+    if place is not None:
+        initial = low.array(r.initial[at])
+        return Array(initial.data, BORROWED, initial.element, initial.extents), low.as_built(place)
+    movable = dying - low.unit.uses.of(r.body)
+    taken = low.take(r.initial[at], movable)
+    assert isinstance(taken, Array)
+    dying &= movable | low.unit.uses.of(r.body)
+    return Array(taken.data, BORROWED, taken.element, taken.extents), low.reused(taken)
+
+
+def copy_around(low: Writer, r: For, source: Array, result: Array, lower: str, upper: str) -> None:
+    """New memory gets the elements that the rounds at positions from `lower` to `upper` do not set: all, if there is no
+    round, wherever the bounds are then."""
+    code = low.code
+    if r.step < 0:
+        lower, upper = code.difference("1", upper), code.difference("1", lower)
+    lower, upper = (_inside(low, bound, source.extents[0]) for bound in (lower, upper))
+    copy, done = code.label("copy"), code.label("copied")
+    code.branch(code.op(f"icmp eq ptr {source.data}, {result.data}"), done, copy)
+    code.place(copy)
+    copy_elements(code, source.element, result.data, source.data, lower)
+    rest = code.difference(source.extents[0], upper)
+    there, here = element_address(code, result, upper), element_address(code, source, upper)
+    copy_elements(code, source.element, there, here, rest)
+    code.place(done)
+
+
+def _inside(low: Writer, bound: str, extent: str) -> str:
+    """A bound moved between 0 and the extent."""
+    low.code.module.declare("llvm.smin", "declare i64 @llvm.smin.i64(i64, i64)")
+    return low.code.largest(low.code.op(f"call i64 @llvm.smin.i64(i64 {bound}, i64 {extent})"), "0")
 
 
 class Scanning:
@@ -55,54 +94,20 @@ class Scanning:
             lower, upper = code.difference("0", lower), code.difference("0", upper)
         upper = code.op(f"call i64 @llvm.smax.i64(i64 {lower}, i64 {upper})")
         code.module.declare("llvm.smax", "declare i64 @llvm.smax.i64(i64, i64)")
-        at = r.params.index(self.scan.array)
-        place = into.get(targets[at].name)
-        if place is None:
-            movable = dying - low.unit.uses.of(r.body)
-            taken = low.take(r.initial[at], movable)
-            assert isinstance(taken, Array)
-            dying &= movable | low.unit.uses.of(r.body)
-            source = Array(taken.data, BORROWED, taken.element, taken.extents)
-            result = low.reused(taken)
-        else:
-            initial = low.array(r.initial[at])
-            source, result = Array(initial.data, BORROWED, initial.element, initial.extents), low.as_built(place)
-        self.copy_around(source, result, lower, upper)
+        source, result = changed(low, r, r.params.index(self.scan.array), targets, dying, into)
+        copy_around(low, r, source, result, lower, upper)
         total = code.slot(self.type)
         self.start(total, source, lower, upper)
         if low.parallel:
-            Spread(low, self.scan, source, result, total).run(lower, upper)
+            from sacpy.jit.host.scan_chunks import Vectors, spread
+
+            spread(low, Vectors(low, self.scan, source, result, total), lower, upper)
         else:
             piece = Piece(low, self.scan, source, result)
             left = piece.run(lower, upper, code.load(self.type, total), polls=True)
             code.store(self.type, piece.monoid.applied(code, code.load(self.type, total), left), total)
         last = Scalar(code.load(self.type, total), self.scan.base)
         low.bind(targets, [result if p == self.scan.array else last for p in r.params])
-
-    def copy_around(self, source: Array, result: Array, lower: str, upper: str) -> None:
-        """New memory gets the elements that the scan does not set: all, if there is no round, wherever the bounds are
-        then."""
-        code = self.code
-        if self.scan.loop.step < 0:
-            lower, upper = code.difference("1", upper), code.difference("1", lower)
-        lower, upper = (self.inside(bound, source.extents[0]) for bound in (lower, upper))
-        copy, done = code.label("copy"), code.label("copied")
-        code.branch(code.op(f"icmp eq ptr {source.data}, {result.data}"), done, copy)
-        code.place(copy)
-        copy_elements(code, source.element, result.data, source.data, lower)
-        rest = code.difference(source.extents[0], upper)
-        copy_elements(
-            code, source.element, element_address(code, result, upper), element_address(code, source, upper), rest
-        )
-        code.place(done)
-
-    def inside(self, bound: str, extent: str) -> str:
-        """A bound moved between 0 and the extent."""
-        code = self.code
-        code.module.declare("llvm.smin", "declare i64 @llvm.smin.i64(i64, i64)")
-        return code.op(
-            f"call i64 @llvm.smax.i64(i64 {code.op(f'call i64 @llvm.smin.i64(i64 {bound}, i64 {extent})')}, i64 0)"
-        )
 
     def start(self, total: str, source: Array, lower: str, upper: str) -> None:
         """Sets what the first round finds: what is carried, or the element before the first, if there is a round."""
@@ -137,8 +142,10 @@ class Piece:
         is somewhere to; gives what the elements alone combine to."""
         low, code = self.low, self.code
         self.set(self.monoid.identities)
-        buffers = [
-            Array(code.slot(f"[{BLOCK} x {memory_type(b)}]"), BORROWED, b, (str(BLOCK),)) for b in self.monoid.bases
+        loaded = self.loaded()
+        own = [
+            None if array is not None else Array(code.slot(f"[{BLOCK} x {memory_type(b)}]"), BORROWED, b, (str(BLOCK),))
+            for array, b in zip(loaded, self.monoid.bases)
         ]
 
         def block(first: str) -> None:
@@ -149,21 +156,22 @@ class Piece:
 
             def element(p: str) -> None:
                 at = code.difference(p, first)
-                for buffer, value in zip(buffers, self.element(p)):
-                    low.store(buffer, at, value)
+                for buffer, value in zip(own, self.element(p)):
+                    if buffer is not None:
+                        low.store(buffer, at, value)
 
-            count_loop(low, first, end, "1", element)
+            if any(own):
+                count_loop(low, first, end, "1", element)
+            buffers = [
+                buffer or replace(array or self.source, data=element_address(code, array or self.source, first))
+                for buffer, array in zip(own, loaded)
+            ]
             count = code.difference(end, first)
-            whole = code.op(f"and i64 {count}, {-self.lanes}")
+            several = self.lanes * GROUP
+            whole = code.op(f"and i64 {count}, {-several}")
 
             def vectors(numbers: bool) -> None:
-                count_loop(
-                    low,
-                    "0",
-                    whole,
-                    str(self.lanes),
-                    lambda k: self.several(buffers, k, first, before, numbers),
-                )
+                count_loop(low, "0", whole, str(several), lambda k: self.several(buffers, k, first, before, numbers))
 
             if self.extremes:
                 self.either(self.has_nan(buffers[-1], count), lambda: vectors(False), lambda: vectors(True))
@@ -175,6 +183,27 @@ class Piece:
 
         count_loop(low, lower, upper, str(BLOCK), block)
         return self.get()
+
+    def loaded(self) -> list[Array | None]:
+        """For each component of elements the array of which it is the element at the index, if it is that and no more,
+        and indices ascend: it is read there."""
+        scan, known = self.scan, self.low.env
+        lets = {s.targets[0].name: s.rhs for s in scan.values.statements if isinstance(s, Let)}
+        found: list[Array | None] = []
+        for k, result in enumerate(scan.values.results):
+            load = lets.get(result.name) if isinstance(result, Var) else None
+            if (
+                not isinstance(load, Load)
+                or load.index != (scan.loop.index,)
+                or scan.loop.step < 0
+                or (scan.negative and k == len(scan.values.results) - 1)
+            ):
+                found.append(None)
+                continue
+            array = self.source if load.array == scan.array else known[load.array.name]
+            assert isinstance(array, Array)
+            found.append(array)
+        return found
 
     def get(self) -> list[str]:
         """What the elements combine to so far."""
@@ -229,42 +258,52 @@ class Piece:
         code.place(done)
 
     def several(self, buffers: Sequence[Array], k: str, first: str, before: str, numbers: bool) -> None:
-        """A vector of elements: number k and those after it of the block from position `first` on. Where no flag is
-        set, a scan that begins anew is one without flags."""
+        """A few vectors of elements: number k and those after it of the block from position `first` on. Where no flag
+        is set, a scan that begins anew is one without flags."""
         code, monoid = self.code, Monoid(self.scan, numbers=numbers)
         types = monoid.types(self.lanes)
-        v = [self.vector(buffer, k, t) for buffer, t in zip(buffers, types)]
+        places = [code.sum(k, str(g * self.lanes)) for g in range(GROUP)]
+
+        def scanned(monoid: Monoid) -> None:
+            taken = list(zip(buffers, types))[-len(monoid.bases) :]
+            v = [[self.vector(buffer, at, t) for buffer, t in taken] for at in places]
+            self.scanned(monoid, v, places, first, before)
+
         if monoid.form != "reset":
-            self.scanned(monoid, v, k, first, before)
+            scanned(monoid)
             return
-        name, scalar = f"@llvm.vector.reduce.or.v{self.lanes}{monoid.types()[0]}", monoid.types()[0]
-        code.module.declare(name, f"declare {scalar} {name}({types[0]})")
-        test = code.op(f"icmp ne {scalar} {code.op(f'call {scalar} {name}({types[0]} {v[0]})')}, 0")
+        test = self.any_flag(buffers[0], places[0])
         plain = Monoid(self.scan, form="plain", numbers=numbers)
         self.either(
             test,
-            lambda: self.scanned(monoid, v, k, first, before),
-            lambda: self.scanned(plain, v[1:], k, first, before),
+            lambda: scanned(monoid),
+            lambda: scanned(plain),
         )
 
-    def scanned(self, monoid: Monoid, v: Sequence[str], k: str, first: str, before: str) -> None:
-        """Scans a vector, and stores the results."""
-        code, lanes, count = self.code, self.lanes, len(v)
-        types = monoid.types(lanes)
-        *flags, old = self.get()
+    def scanned(
+        self, monoid: Monoid, v: Sequence[Sequence[str]], places: Sequence[str], first: str, before: str
+    ) -> None:
+        """Scans vectors, and stores the results. Each vector is scanned by itself, then what they combine to, as a
+        vector too; so from one of these groups to the next one there is but one operation to wait for."""
+        code, lanes, count = self.code, self.lanes, len(v[0])
+        types, few, by = monoid.types(lanes), monoid.types(GROUP), Lanes(code, monoid)
+        old = self.get()
+        so_far, kept = old[len(old) - count :], old[: len(old) - count]
         if self.result is None:
-            last = self.halved(monoid, v)
-        else:
-            v, distance = list(v), 1
-            while distance < lanes:
-                v = monoid.combined(code, self.shifted(monoid, v, distance), v, lanes)
-                distance *= 2
-            started = self.monoid.applied(code, before, [*flags, old])
-            start = [self.splat(s, t) for s, t in zip(monoid.started(started), types)]
-            out = self.shifted(monoid, v, 1) if self.scan.exclusive else v
-            self.write(monoid.combined(code, start, out, lanes)[-1], types[-1], k, first)
-            last = [code.op(f"extractelement {t} {x}, i64 {lanes - 1}") for t, x in zip(types, v)]
-        self.set([*flags, old][: len(self.totals) - count] + monoid.combined(code, [*flags, old][-count:], last))
+            self.set([*kept, *monoid.combined(code, so_far, by.halved(v))])
+            return
+        inside = [by.prefixes(x, lanes) for x in v]
+        ends = by.prefixes(by.ends(inside), GROUP)
+        start = self.monoid.applied(code, before, old)
+        starts = by.begun(start, by.shifted(ends, 1, GROUP), GROUP)
+        for g, x in enumerate(inside):
+            out = by.shifted(x, 1, lanes) if self.scan.exclusive else x
+            mask = f"<{lanes} x i32> <{', '.join([f'i32 {g}'] * lanes)}>"
+            one = code.op(f"shufflevector {few[-1]} {starts}, {few[-1]} poison, {mask}")
+            begun = [*(by.splat(c, t, lanes) for c, t in zip(monoid.identities[:-1], types)), one]
+            self.write(monoid.combined(code, begun, out, lanes)[-1], types[-1], places[g], first)
+        last = [code.op(f"extractelement {t} {x}, i64 {GROUP - 1}") for t, x in zip(few, ends)]
+        self.set([*kept, *monoid.combined(code, so_far, last)])
 
     def write(self, out: str, type_: str, k: str, first: str) -> None:
         """Stores a vector of results, number k of its block first."""
@@ -289,137 +328,32 @@ class Piece:
         assert isinstance(value, Scalar)
         low.store(self.result, i, value.text)
 
-    def halved(self, monoid: Monoid, v: Sequence[str]) -> list[str]:
-        """What a vector of elements combines to: pairs of neighbours, pairs of these, and so on, which is how the last
-        lane of a scanned vector comes about."""
-        code, lanes = self.code, self.lanes
-        found = list(v)
-        while lanes > 1:
-            types = monoid.types(lanes)
-            lanes //= 2
-            left, right = (self.every_second(found, types, lanes, first) for first in (0, 1))
-            found = monoid.combined(code, left, right, lanes)
-        return found
-
-    def every_second(self, v: Sequence[str], types: Sequence[str], lanes: int, first: int) -> list[str]:
-        """Half of the lanes of vectors."""
-        if lanes == 1:
-            return [self.code.op(f"extractelement {t} {x}, i64 {first}") for t, x in zip(types, v)]
-        mask = ", ".join(f"i32 {2 * k + first}" for k in range(lanes))
-        return [self.code.op(f"shufflevector {t} {x}, {t} poison, <{lanes} x i32> <{mask}>") for t, x in zip(types, v)]
-
     def vector(self, buffer: Array, k: str, type_: str) -> str:
-        """A vector out of a buffer."""
-        size = size_of(buffer.element)
-        return self.code.op(f"load {type_}, ptr {element_address(self.code, buffer, k)}, align {size}")
+        """A vector out of a buffer; flags out of an array of them."""
+        code, size = self.code, size_of(buffer.element)
+        found = type_ if buffer.element != "bool" else f"<{self.lanes} x i8>"
+        v = code.op(f"load {found}, ptr {element_address(code, buffer, k)}, align {size}")
+        if buffer.element != "bool":
+            return v
+        return code.op(f"sext <{self.lanes} x i1> {code.op(f'icmp ne {found} {v}, zeroinitializer')} to {type_}")
+
+    def any_flag(self, buffer: Array, k: str) -> str:
+        """Whether a flag of a group is set, which begins at number k of a buffer: an i1."""
+        code, size = self.code, size_of(buffer.element)
+        bits = f"i{8 * size * self.lanes * GROUP}"
+        found = code.op(f"load {bits}, ptr {element_address(code, buffer, k)}, align {size}")
+        return code.op(f"icmp ne {bits} {found}, 0")
 
     def single(self, buffers: Sequence[Array], k: str, first: str, before: str) -> None:
         """One element."""
         code, monoid = self.code, self.monoid
         old = self.get()
-        new = monoid.combined(code, old, [self.low.load_flat(buffer, k) for buffer in buffers])
+        element = [self.low.load_flat(buffer, k) for buffer in buffers]
+        if buffers[0].element == "bool":
+            element[0] = code.op(f"sext i1 {element[0]} to {monoid.types()[0]}")
+        new = monoid.combined(code, old, element)
         to = self.raw or self.result
         if to is not None:
             out = monoid.applied(code, before, old if self.scan.exclusive else new)
             self.low.store(to, k if self.raw is not None else self.index(code.sum(first, k)), out)
         self.set(new)
-
-    def shifted(self, monoid: Monoid, v: Sequence[str], distance: int) -> list[str]:
-        """Vectors moved up by some lanes, identities below."""
-        lanes = [k if k < distance else self.lanes + k - distance for k in range(self.lanes)]
-        mask = ", ".join(f"i32 {k}" for k in lanes)
-        return [
-            self.code.op(f"shufflevector {t} {self.splat(one, t)}, {t} {x}, <{self.lanes} x i32> <{mask}>")
-            for one, t, x in zip(monoid.identities, monoid.types(self.lanes), v)
-        ]
-
-    def splat(self, text: str, vector: str) -> str:
-        """A vector of one value."""
-        scalar = vector.rpartition(" ")[2].removesuffix(">")
-        one = self.code.op(f"insertelement {vector} poison, {scalar} {text}, i64 0")
-        return self.code.op(f"shufflevector {vector} {one}, {vector} poison, <{self.lanes} x i32> zeroinitializer")
-
-
-class Spread:
-    """A scan cut into chunks, which threads work on."""
-
-    def __init__(self, low: Writer, scan: Scan, source: Array, result: Array, total: str) -> None:
-        self.low, self.scan, self.source, self.result, self.total, self.code = (
-            low,
-            scan,
-            source,
-            result,
-            total,
-            low.code,
-        )
-        self.type = LLVM_TYPES[scan.base]
-        self.monoid = Monoid(scan)
-        self.totals = [low.code.slot(f"[{layout.MOST_CHUNKS} x {t}]") for t in self.monoid.types()]
-        self.starts = low.code.slot(f"[{layout.MOST_CHUNKS} x {self.type}]")
-
-    def run(self, lower: str, upper: str) -> None:
-        low, code = self.low, self.code
-        count = code.difference(upper, lower)
-        scanning, adding = Chunked(low), Chunked(low)
-        cost = Cost(low)
-        work = cost.times(cost.times(cost.body(self.scan.loop.body), SHARE), cost.count(count))
-        chunk = scanning.grain(work, count, str(ALIGNED))
-        chunks = code.quotient(code.difference(code.sum(count, chunk), "1"), chunk)
-        self.write(scanning, lower, chunk, stores=True)
-        self.write(adding, lower, chunk, stores=False)
-        together, alone, done = code.label("together"), code.label("alone"), code.label("scanned")
-        code.branch(self.helped(chunks), together, alone)
-        code.place(together)
-        adding.call(lower, upper, chunk)
-        count_loop(low, "0", chunks, "1", lambda k: self.add(k))
-        scanning.call(lower, upper, chunk)
-        code.jump(done)
-        code.place(alone)
-
-        def one(k: str) -> None:
-            low.poll()
-            first = code.sum(lower, code.product(k, chunk))
-            far = code.sum(first, chunk)
-            end = code.op(f"select i1 {code.op(f'icmp slt i64 {far}, {upper}')}, i64 {far}, i64 {upper}")
-            code.store(self.type, code.load(self.type, self.total), code.offset(self.type, self.starts, k))
-            scanning.call(first, end, chunk)
-            self.add(k)
-
-        count_loop(low, "0", chunks, "1", one)
-        code.place(done)
-
-    def helped(self, chunks: str) -> str:
-        """Whether there are several chunks and threads: an i1."""
-        code = self.code
-        control = code.load("ptr", "%frame")
-        threads = code.load("i64", code.offset("i64", control, str(layout.CONTROL_THREADS)))
-        nested = code.load("i64", code.offset("i64", "%frame", str(layout.FRAME_NESTED)))
-        found = code.op(f"icmp sgt i64 {chunks}, 1")
-        for test in (f"icmp sgt i64 {threads}, 1", f"icmp eq i64 {nested}, 0"):
-            found = code.op(f"and i1 {found}, {code.op(test)}")
-        return found
-
-    def add(self, k: str) -> None:
-        """Goes on from chunk k to the next: where it starts, and where the one after it will."""
-        code = self.code
-        start = code.load(self.type, self.total)
-        code.store(self.type, start, code.offset(self.type, self.starts, k))
-        total = [code.load(t, code.offset(t, at, k)) for t, at in zip(self.monoid.types(), self.totals)]
-        code.store(self.type, self.monoid.applied(code, start, total), self.total)
-
-    def write(self, chunked: Chunked, lower: str, chunk: str, *, stores: bool) -> None:
-        """The function of a chunk: notes what it combines to, and perhaps stores the results."""
-        inner, code = chunked.inner, chunked.code
-        inside = {v.name for v in inner_binders(self.scan.loop)}
-        blocks = (self.scan.values, self.scan.post) if stores else (self.scan.values,)
-        own = {*inside, self.scan.seen.name}
-        chunked.capture(name for block in blocks for name in free_in_order(block) if name not in own)
-        source = chunked.captured_array(self.source)
-        result = chunked.captured_array(self.result) if stores else None
-        distance = code.difference("%lower", chunked.captured("i64", lower))
-        k = code.quotient(distance, chunked.captured("i64", chunk))
-        start = code.load(self.type, code.offset(self.type, chunked.captured("ptr", self.starts), k)) if stores else ""
-        total = Piece(inner, self.scan, source, result).run("%lower", "%upper", start)
-        for t, at, value in zip(self.monoid.types(), self.totals, total):
-            code.store(t, value, code.offset(t, chunked.captured("ptr", at), k))
-        chunked.finish()

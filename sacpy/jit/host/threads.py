@@ -328,6 +328,25 @@ done:
   ret void
 }}
 
+define void @sacpy_awaited(ptr %at, i64 %wanted) {SLOW} {{
+  br label %look
+look:
+  %n = phi i64 [0, %0], [%m, %patience], [0, %yield]
+  %now = load atomic i64, ptr %at acquire, align 8
+  %there = icmp eq i64 %now, %wanted
+  br i1 %there, label %done, label %patience
+patience:
+  call void @pause()
+  %m = add i64 %n, 1
+  %long = icmp ugt i64 %m, {SPINS}
+  br i1 %long, label %yield, label %look
+yield:
+  %y = call i32 @sched_yield()
+  br label %look
+done:
+  ret void
+}}
+
 define void @sacpy_forked() {SLOW} {{
   store i32 0, ptr @pool_busy
   store i64 0, ptr @pool_size

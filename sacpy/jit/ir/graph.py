@@ -23,16 +23,18 @@ Laws, which `graph_verify` checks:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sacpy.lang.ast import Pragma
 from sacpy.lang.source import NOWHERE, Span
 from sacpy.nodes import Node, field
 
+if TYPE_CHECKING:
+    from sacpy.jit.ir.associative import Combine
+
 LARGEST_EXTENT = 2**30 - 1
 WIDEST_EXTENT = 2**31 - 2**16  # so that one of them may be rounded up to a strip and is still an int
-TOO_LARGE = "an extent is not too large"
-"""What is checked of an extent. Where that fails, or certainly would, there may be a wide function for it."""
+TOO_LARGE = "an extent is not too large"  # where that fails, or certainly would, there may be a wide function for it
 
 # ---------------------------------------------------------------- types and atoms
 
@@ -164,9 +166,9 @@ class If(Node):
 
 
 class Loop(Node):
-    """Rounds: `condition` gives one bool (false leaves), `body` the next values of `params`. With `body_first` the
-    first round starts at the body. The targets are the last values of `params`, in order. A carried array whose extents
-    change has them among `params`, and the targets' types refer to the targets."""
+    """Rounds: `condition` gives one bool (false leaves), `body` the next values of `params`; with `body_first` a round
+    starts there. The targets are the last values of `params`. A carried array whose extents change has them among
+    `params`, and the targets' types refer to the targets."""
 
     params: tuple[Var, ...]
     initial: tuple[Atom, ...]
@@ -176,10 +178,9 @@ class Loop(Node):
 
 
 class For(Node):
-    """A counting loop: `index` (base "int") runs from `lower` in steps of `step` (a constant other than 0) while it is
-    below `upper` (above it, for a negative step); it does not wrap. `params`, `initial`, `body` and targets as in
-    `Loop`. `few`: there will be few rounds, since other loops take most of them: it is to be small rather than fast.
-    `associative`: the program says that the scalars carried are combined by an associative function."""
+    """A counting loop: `index` (base "int") runs from `lower` in steps of `step` (not 0) while below `upper` (above it,
+    for a negative one); it does not wrap. `few`: of few rounds, rather small than fast. `associative`: the program says
+    that the scalars carried are combined by an associative function (`combine`)."""
 
     index: Var
     lower: Atom
@@ -190,6 +191,7 @@ class For(Node):
     body: Block
     few: bool = False
     associative: bool = False
+    combine: Combine | None = field(default=None, compare=False)
 
 
 # ---------------------------------------------------------------- with-loops
@@ -229,12 +231,13 @@ class Fold(Node):
 
 
 class Propagate(Node):
-    """Values threaded through all iterations, partition after partition, in row-major order. `params` name them in the
-    bodies; bodies give the next ones; the targets are the last. `word`: the operator that the program wrote."""
+    """Values threaded through all iterations in row-major order. `params` name them in the bodies, which give the next
+    ones; the targets are the last. `combine`: the function of a scan."""
 
     initial: tuple[Atom, ...]
     params: tuple[Var, ...]
     word: str = field(default="propagate", compare=False)
+    combine: Combine | None = field(default=None, compare=False)
 
 
 Operator = Genarray | Modarray | Fold | Propagate
@@ -242,10 +245,9 @@ Operator = Genarray | Modarray | Fold | Propagate
 
 class Partition(Node):
     """The index space { iv | lower <= iv < upper, (iv - lower) mod step < width }, axis by axis; `step` None: dense.
-    Bounds are exclusive above, within the frame wherever there is one (checked before), and may be empty. Width <=
-    step, both positive (checked before). `index` are the components of iv, one per axis. `body.results`: the values,
-    operator by operator. `staged`: the arrays that pragmas want in shared memory, under the names that the programmer
-    gave them; that is no use of them."""
+    Bounds are within the frame wherever there is one (checked before), and may be empty. Width <= step, both positive
+    (checked before). `index` are the components of iv. `body.results`: the values, operator by operator. `staged`: the
+    arrays that pragmas want in shared memory, under the names that the programmer gave them; that is no use."""
 
     lower: tuple[Atom, ...]
     upper: tuple[Atom, ...]
@@ -290,8 +292,7 @@ class Let(Node):
 
 
 class Check(Node):
-    """Ends the unit unless `condition` (a bool) holds. `what`: what is asserted, in words ("the index lies in the
-    array")."""
+    """Ends the unit unless `condition` (a bool) holds. `what`: what is asserted ("the index lies in the array")."""
 
     condition: Atom
     what: str

@@ -132,7 +132,7 @@ class Rewriter:
                 return g.Fold(neutrals, accumulators, values, self.block(o.combine), stop, o.commutative)
             case g.Propagate():
                 initial = self.atoms(o.initial)
-                return g.Propagate(initial, self.binds(o.params), o.word)
+                return g.Propagate(initial, self.binds(o.params), o.word, o.combine)
 
     def partition(self, p: g.Partition) -> g.Partition:
         lower, upper = self.atoms(p.lower), self.atoms(p.upper)
@@ -167,7 +167,8 @@ def _loop(by: Rewriter, r: g.Loop) -> g.Rhs:
 def _for(by: Rewriter, r: g.For) -> g.Rhs:
     lower, upper, initial = by.atom(r.lower), by.atom(r.upper), by.atoms(r.initial)
     counter = by.bind(r.index)
-    return g.For(counter, lower, upper, r.step, by.binds(r.params), initial, by.block(r.body), r.few, r.associative)
+    params, body = by.binds(r.params), by.block(r.body)
+    return g.For(counter, lower, upper, r.step, params, initial, body, r.few, r.associative, r.combine)
 
 
 # By class: there are many statements, and to ask for one class after the other takes longer than most work on them.

@@ -223,7 +223,8 @@ class _Liveness:
                 rhs = replace(r, params=params, initial=initial, condition=self.block(r.condition), body=body)
             case g.For() as r:
                 params, initial, body = _pick(r.params, flags), _pick(r.initial, flags), self.block(r.body, flags)
-                rhs = replace(r, params=params, initial=initial, body=body)
+                function = r.combine if all(flags) else None
+                rhs = replace(r, params=params, initial=initial, body=body, combine=function)
             case g.WithLoop() as w:
                 rhs = self.with_loop(w, flags)
             case _:

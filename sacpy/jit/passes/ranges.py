@@ -148,7 +148,8 @@ class Ranges(Learned):
                     self.learn_order(upper, counter, 1)
                     self.learn_order(upper, lower, 1)
 
-            return g.For(counter, lower, upper, r.step, params, initial, self.walk.inside(r.body, before))
+            body = self.walk.inside(r.body, before)
+            return g.For(counter, lower, upper, r.step, params, initial, body, r.few, r.associative, r.combine)
         if isinstance(r, g.Loop) and not r.body_first:
             initial = self.walk.atoms(r.initial)
             params = self.walk.binds(r.params)

@@ -16,13 +16,17 @@ needs it, at most one: so a scan of structs is a scan for each field, where thei
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Sequence
+from typing import TYPE_CHECKING
 
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import Rewriter, needed_for, uses
 from sacpy.jit.passes.units import per_function
 from sacpy.jit.passes.walker import Walker
-from sacpy.nodes import Node
+from sacpy.nodes import Node, replace
+
+if TYPE_CHECKING:
+    from sacpy.jit.ir.associative import Combine
 
 
 class _Stepper(Walker):
@@ -41,39 +45,67 @@ class _Stepper(Walker):
             self.loop(last, last.rhs)
 
     def loop(self, s: g.Let, w: g.WithLoop) -> None:
-        """Emits the arrays as they are without any index, and a loop over them for each part of what is handed on."""
-        (p,) = w.partitions
-        associative = all(o.word == "scan" for o in w.operators if isinstance(o, g.Propagate))
-        for part in _parts(w):
-            params: list[g.Var] = []
+        """Emits the arrays as they are without any index, and a loop over them for each part of what is handed on. A
+        scan whose parts are not all of a kind that is known stays whole, with its function."""
+        parts = _parts(w)
+        handed = [o for o in w.operators if isinstance(o, g.Propagate)]
+        function = _function(handed)
+        if function is not None and all(_is_known(self.rounds(w, part, handed)) for part in parts):
+            function = None
+        if function is not None:
+            parts = [sorted((c for part in parts for c in part), key=lambda c: c.at)]
+        for part in parts:
             initial: list[g.Atom] = []
-            updates: list[g.Stmt] = []
-            results: list[g.Atom] = []
             for c in part:
                 if isinstance(c.operator, g.Genarray):
-                    type_ = g.ArrayType(c.operator.base, w.frame or ())
-                    start, held, new = (self.supply.var(stem, type_) for stem in ("start", "held", "new"))
+                    start = self.supply.var("start", g.ArrayType(c.operator.base, w.frame or ()))
                     self.define((start,), g.WithLoop(w.frame, (), (c.operator,), disjoint=True), s.span)
-                    params.append(held)
                     initial.append(start)
-                    updates.append(g.Let((new,), g.Update(held, p.index, p.body.results[c.at]), s.span))
-                    results.append(new)
-                elif c.param is not None and c.initial is not None:
-                    params.append(c.param)
+                elif c.initial is not None:
                     initial.append(c.initial)
-                    results.append(p.body.results[c.at])
-            kept = p.body.statements
-            whole = len(part) == len(s.targets)
-            if not whole:
-                kept = needed_for([p.body.results[c.at] for c in part], p.body)
-            body = g.Block((*kept, *updates), tuple(results))
-            lower, upper = p.lower[0], p.upper[0]
-            loop: g.Rhs = g.For(
-                p.index[0], lower, upper, 1, tuple(params), tuple(initial), body, associative=associative
-            )
-            if not whole:  # other parts bind the same names
+            loop: g.Rhs = replace(self.rounds(w, part, handed), initial=tuple(initial), combine=function)
+            if len(parts) > 1:  # other parts bind the same names
                 loop = Rewriter({}, self.supply).rhs(loop)
             self.define(tuple(s.targets[c.at] for c in part), loop, s.span)
+
+    def rounds(self, w: g.WithLoop, part: Sequence[_Column], handed: Sequence[g.Propagate]) -> g.For:
+        """The loop over a part, which begins with its own parameters."""
+        (p,) = w.partitions
+        params: list[g.Var] = []
+        updates: list[g.Stmt] = []
+        results: list[g.Atom] = []
+        for c in part:
+            if isinstance(c.operator, g.Genarray):
+                type_ = g.ArrayType(c.operator.base, w.frame or ())
+                held, new = (self.supply.var(stem, type_) for stem in ("held", "new"))
+                params.append(held)
+                updates.append(g.Let((new,), g.Update(held, p.index, p.body.results[c.at]), p.span))
+                results.append(new)
+            elif c.param is not None:
+                params.append(c.param)
+                results.append(p.body.results[c.at])
+        kept = p.body.statements
+        if len(part) < len(p.body.results):
+            kept = needed_for([p.body.results[c.at] for c in part], p.body)
+        body = g.Block((*kept, *updates), tuple(results))
+        lower, upper = p.lower[0], p.upper[0]
+        associative = all(o.word == "scan" for o in handed)
+        return g.For(p.index[0], lower, upper, 1, tuple(params), tuple(params), body, associative=associative)
+
+
+def _function(handed: Sequence[g.Propagate]) -> Combine | None:
+    """The function of a scan, if its neutral elements are known."""
+    if len(handed) != 1 or handed[0].combine is None:
+        return None
+    neutrals = tuple(a for a in handed[0].initial if isinstance(a, g.Const))
+    return replace(handed[0].combine, neutrals=neutrals) if len(neutrals) == len(handed[0].initial) else None
+
+
+def _is_known(r: g.For) -> bool:
+    """Whether a loop is a scan of a kind that is known, or sets nothing that anybody sees."""
+    from sacpy.jit.analysis.scans import scan_of
+
+    return not any(g.extents_of(p) for p in r.params) or scan_of(r, {}, strict=False) is not None
 
 
 class _Column(Node):
@@ -131,7 +163,11 @@ def _steps(w: g.WithLoop, words: Container[str]) -> bool:
         return False
     if len(w.partitions) != 1 or w.partitions[0].rank != 1 or w.partitions[0].step is not None:
         return False
-    return len(arrays) < 2 or all(sum(c.param is None for c in part) < 2 for part in _parts(w))
+    return (
+        len(arrays) < 2
+        or _function(handed) is not None
+        or all(sum(c.param is None for c in part) < 2 for part in _parts(w))
+    )
 
 
 def stepping(function: g.Function, words: Container[str] = ("propagate", "scan", "into")) -> g.Function:

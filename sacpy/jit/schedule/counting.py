@@ -7,7 +7,7 @@ after the other.
 from __future__ import annotations
 
 from sacpy.jit.analysis.recurrences import in_lanes
-from sacpy.jit.analysis.scans import scan_of
+from sacpy.jit.analysis.scans import chain_of, scan_of
 from sacpy.jit.analysis.straight import is_straight
 from sacpy.jit.ir import graph as g
 from sacpy.jit.schedule import checks_ahead
@@ -17,6 +17,7 @@ from sacpy.jit.schedule.threads import ALIGNED
 BETWEEN_POLLS = 1 << 16  # rounds of a loop without loops in it
 
 SCANNED = "each round combines a value with the result of the one before"
+CHAINED = "the function that combines elements is associative"
 INDEPENDENT = "no round reads what another writes"
 AHEAD = "checks of numbers that are loaded, for many rounds before these run"
 STRETCHED = "neither loops nor calls inside: there is no room for a look at the stop flag"
@@ -30,6 +31,9 @@ def rounds_of(r: g.For, context: Context) -> Rounds:
     scan = scan_of(r, context.facts.made, strict=context.strict)
     if scan is not None:
         return Rounds(r, "scan", SCANNED, scan=scan)
+    chain = chain_of(r, strict=context.strict)
+    if chain is not None:
+        return Rounds(r, "scan", CHAINED, scan=chain)
     if context.parallel and _is_independent(r, context):
         single = any(len(g.extents_of(p)) == 1 for p in r.params)
         return Rounds(r, "threads", INDEPENDENT, ALIGNED if single else 1)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from sacpy.jit.analysis.contractions import Contraction
     from sacpy.jit.analysis.folds import Reduction
     from sacpy.jit.analysis.indices import Facts
-    from sacpy.jit.analysis.scans import Scan
+    from sacpy.jit.analysis.scans import Chain, Scan
     from sacpy.jit.schedule.checks_ahead import CheckedAhead
     from sacpy.jit.schedule.residues import Residues
     from sacpy.jit.schedule.row_products import RowProduct
@@ -189,7 +189,7 @@ class Rounds(Node):
     tag: str
     why: str
     size: int = 1
-    scan: Scan | None = None
+    scan: Scan | Chain | None = None
     ahead: CheckedAhead | None = None
     polls: bool = False
     lanes: frozenset[str] = frozenset()

@@ -156,9 +156,13 @@ def _general(
                     a for kind, i in zip(thread.kinds, operator.initial) for a in apart(b, kind, walk.value(i))
                 )
                 variables, values = targets(b, thread.kinds, names)
-                made.append(
-                    Made(graph.Propagate(initial, thread.params, operator.word), thread.kinds, variables, values)
-                )
+                function = None
+                if operator.combine is not None and all(kind.form == "scalar" for kind in thread.kinds):
+                    from sacpy.jit.specialise.combining import associative  # scans are rare
+
+                    function = associative(walk, operator.combine, thread.kinds)
+                handed = graph.Propagate(initial, thread.params, operator.word, function)
+                made.append(Made(handed, thread.kinds, variables, values))
         at += width
     partitions = tuple(_partition(b, part, made, _staged(walk, loop, part.source)) for part in parts)
     complete = len(boxes) == 1 and frame is not None and _covers(b, boxes[0], frame)
@@ -441,7 +445,11 @@ def _keeps(walk: Walk, operator: core.Fold, kinds: Sequence[Kind], own: Sequence
 
 def combine(walk: Walk, operator: core.Fold, accumulators: Sequence[Value], values: Sequence[Value]) -> list[Value]:
     """One application of a fold's function."""
-    for bind, value in zip(operator.combine.params, [*accumulators, *values]):
+    return applied(walk, operator.combine, accumulators, values)
+
+
+def applied(walk: Walk, function: core.Lambda, left: Sequence[Value], right: Sequence[Value]) -> list[Value]:
+    for bind, value in zip(function.params, [*left, *right]):
         walk.env[bind.name] = value
     with walk.b.in_cells():
-        return walk.results(operator.combine.body, operator.combine.results)
+        return walk.results(function.body, function.results)

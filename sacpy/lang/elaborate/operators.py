@@ -99,7 +99,9 @@ def _fold(cx: Context, op: ast.FoldOp) -> Op:
     return Op((None,), make, {}, gives_shape=False, result=neutral.type, word="fold")
 
 
-def _combine(cx: Context, op: ast.FoldOp, extra: list[Value], neutral: Value, type: BaseType) -> core.Lambda:
+def _combine(
+    cx: Context, op: ast.FoldOp | ast.ScanOp, extra: list[Value], neutral: Value, type: BaseType
+) -> core.Lambda:
     """`acc = f(extra.., acc, value)` as a function of accumulators and values."""
     accumulators, values = cx.binds("acc", neutral.type, op.span), cx.binds("val", type, op.span)
     result: list[core.Atom] = []
@@ -177,7 +179,11 @@ def _scan(cx: Context, op: ast.ScanOp) -> Op:
                 help=help,
             )
         shape = _end(cx, parts[0], op.span)
-        return (*(core.Genarray(shape, a) for a in neutral.atoms), core.Propagate(neutral.atoms, sofar, "scan"))
+        closed = all(isinstance(a, core.Const) for v in extra for a in v.atoms)
+        whole = type == neutral.type and closed and all(not c.cell for c in type.components)
+        combine = _combine(cx, op, extra, neutral, type) if whole else None
+        arrays = (core.Genarray(shape, a) for a in neutral.atoms)
+        return (*arrays, core.Propagate(neutral.atoms, sofar, "scan", combine))
 
     def values(given: Sequence[Value]) -> list[core.Atom]:
         after = _applied(cx, op, [*extra, before, *given], neutral, (*op.args, op.neutral))

@@ -1,0 +1,39 @@
+"""The functions by which scans combine values.
+
+In: such a function of core. Out: the function as graphs keep it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from sacpy.jit.failures import Unsupported
+from sacpy.jit.ir.associative import Combine
+from sacpy.jit.ir.rewrite import free
+from sacpy.jit.specialise.kinds import apart, targets
+from sacpy.jit.specialise.values import Fails, Kind, Ranks
+from sacpy.jit.specialise.withloops import applied
+from sacpy.lang import core
+
+if TYPE_CHECKING:
+    from sacpy.jit.specialise.walk import Walk
+
+
+def associative(walk: Walk, function: core.Lambda, kinds: Sequence[Kind]) -> Combine | None:
+    """The function of a scan of scalars; None if it needs anything from around it."""
+    b = walk.b
+    left, current = targets(b, kinds, ["left"] * len(kinds))
+    right, new = targets(b, kinds, ["right"] * len(kinds))
+    try:
+        with b.inside(closed=True) as scope:
+            b.declare((*left, *right))
+            results = applied(walk, function, current, new)
+        with b.again(scope):
+            combined = [a for kind, r in zip(kinds, results) for a in apart(b, kind, r)]
+    except (Fails, Ranks, Unsupported):  # whoever applies it in the body says so
+        return None
+    block = scope.block(combined)
+    if free(block) - {v.name for v in (*left, *right)}:
+        return None
+    return Combine(left, right, block)
