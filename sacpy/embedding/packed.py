@@ -6,7 +6,7 @@ type says what counts. Out: a `Packed`, which functions of SaC take and give.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -27,6 +27,10 @@ class Packed(Handle, eq=False):
     """An array whose inner extents depend on outer positions. `data`: the elements, in row-major order."""
 
     layout: BaseType
+
+    def form(self) -> Hashable:
+        """The type, and what the elements and the table of offsets are; the sizes are arguments of the code."""
+        return self.type, *[(p.dtype, p.shape, p.strides) for p in self.parts if type(p) is np.ndarray]
 
     @property
     def data(self) -> Array:

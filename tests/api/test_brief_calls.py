@@ -72,6 +72,24 @@ def test_other_shapes_and_types_go_elsewhere(module: sacpy.Module) -> None:
         module.total(np.ones((5, 5)))
 
 
+def test_packed_arrays_go_there_in_parts() -> None:
+    module = sacpy.Session(target="cpu").compile("""use Array: all;
+double f(double[i<n, i+1] a, double[n] x) { return sum({ [i] -> sum(a[i] * take([i+1], x)) | [i] < [n] }); }
+double f(double[n] a, int b, double[n] x) { return -1.0; }
+double[i<n, i+1] less(double[i<n, i+1] a) { return a - 1.0; }
+""")
+    v, x = np.arange(36.0), np.ones(8)
+    p = sacpy.packed("double[i<n, i+1]", v, n=8)
+    assert directly(module.f, p, x) == v.sum() and module.f(np.ones(36), 8, np.ones(36)) == -1.0
+    assert module.f(p, x + 1) == 2 * v.sum() and module.f(sacpy.packed("double[i<n, i+1]", np.ones(3), n=2), x[:2]) == 3
+    with pytest.raises(sacpy.SacError):
+        module.f(p, np.ones(7))
+    with pytest.raises(sacpy.SacError):
+        module.f(p)
+    result = directly(module.less, p)
+    assert np.array_equal(result.data, v - 1.0) and result.extents.tolist() == [*range(1, 9)] and v[0] == 0.0
+
+
 def test_errors_have_their_place(module: sacpy.Module) -> None:
     a = np.ones(50)
     assert directly(module.at, a, 3) == 40.0
