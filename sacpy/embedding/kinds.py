@@ -47,10 +47,9 @@ class Handle(Node, eq=False):
         return f"<SaC {self.type}>"
 
 
-def form(value: Any) -> Hashable:
+def form(value: Any) -> Any:
     """What calls that go directly to compiled code know an argument by that is no array."""
-    found: Hashable = value.form() if isinstance(value, Handle) else type(value)
-    return found
+    return value.form() if isinstance(value, Handle) else type(value)
 
 
 def kind_of(value: Any) -> Kind:
