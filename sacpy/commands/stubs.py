@@ -17,12 +17,13 @@ from sacpy.lang.elaborate.program import ElaboratedProgram
 from sacpy.lang.elaborate.scope import Entry
 from sacpy.workspace import Workspace
 
-HEAD = """from typing import Any, overload
+NPT = "import numpy.typing as npt\n"
+HEAD = f"""from typing import Any, overload
 
 import numpy as np
-import numpy.typing as npt
-
+{NPT}
 """
+PACKED = "Packed"
 SCALARS = {
     "int": "int", "long": "int", "longlong": "int", "short": "int", "byte": "int", "uint": "int", "ulong": "int",
     "ulonglong": "int", "ushort": "int", "ubyte": "int", "double": "float", "float": "float", "bool": "bool",
@@ -55,7 +56,10 @@ def stub(program: ElaboratedProgram) -> str:
         entries = main.tiers(name)[0]
         if name.isidentifier() and not keyword.iskeyword(name) and entries:
             parts.append(_function(name, entries))
-    return HEAD + "\n".join(parts)
+    definitions = [e.definition for n in main.info.functions for e in main.tiers(n)[0]]
+    types = [t for d in definitions for t in (*d.results, *(p.type for p in d.params))]
+    head = HEAD.replace(NPT, f"{NPT}\nfrom sacpy import {PACKED}\n")
+    return (head if any(map(_is_packed, types)) else HEAD) + "\n".join(parts)
 
 
 def _function(name: str, entries: tuple[Entry, ...]) -> str:
@@ -85,7 +89,9 @@ def _head(name: str, definition: ast.FunDef) -> str:
 def _given(type: ast.TypeExpr, variables: set[str]) -> str:
     """What a parameter takes."""
     base = type.base.name
-    if base in variables or (base not in ELEMENTS and base != "string") or _is_packed(type):
+    if _is_packed(type):
+        return PACKED
+    if base in variables or (base not in ELEMENTS and base != "string"):
         return "Any"
     if _is_scalar(type):
         return "str | bytes" if base in ("string", "char") else SCALARS[base]
@@ -96,7 +102,9 @@ def _given(type: ast.TypeExpr, variables: set[str]) -> str:
 def _result(type: ast.TypeExpr, variables: set[str]) -> str:
     """What a result is."""
     base = type.base.name
-    if base in variables or base not in SCALARS or _is_packed(type) or (_may_be_scalar(type) and not _is_scalar(type)):
+    if _is_packed(type):
+        return PACKED
+    if base in variables or base not in SCALARS or (_may_be_scalar(type) and not _is_scalar(type)):
         return "Any"
     if _is_scalar(type):
         return SCALARS[base]

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from sacpy.embedding.kinds import Handle
 from sacpy.embedding.runner import MISSED, no_gate
 from sacpy.interp.values import DTYPES, Value
 
@@ -27,14 +28,24 @@ class Direct:
     """What calls compiled code directly. It gives `MISSED` where the usual way is right after all. `gate` does the same
     for arguments as they are, whatever they are."""
 
-    __slots__ = ("_call", "_finish", "_gate", "_owned", "_version", "gate")
+    __slots__ = ("_call", "_finish", "_gate", "_types", "_version", "gate")
 
-    def __init__(self, version: Any, call: Callable[..., Any], gate: Any, finish: Callable[[Any], Any] | None) -> None:
+    def __init__(
+        self,
+        version: Any,
+        call: Callable[..., Any],
+        gate: Any,
+        finish: Callable[[Any], Any] | None,
+        types: Sequence[str | None] | None,
+    ) -> None:
         self._version = version
         self._call = call
         self._gate = gate
         self._finish = finish
-        self.gate: Callable[..., Any] = no_gate if gate is None else gate.call
+        self._types = types
+        self.gate: Callable[..., Any] = no_gate
+        if gate is not None:
+            self.gate = gate.call if types is None else _taking_apart(types, gate.call)
 
     def __call__(self, args: tuple[Any, ...]) -> Any:
         version, gate = self._version, self._gate
@@ -50,7 +61,7 @@ class Direct:
         calls = version.calls + 1
         if not calls & SEEN:
             return MISSED
-        found = self._call(*args)
+        found = self._call(*args) if self._types is None else self._call(*_parts(args))
         if found is None:
             return MISSED
         version.calls = calls
@@ -61,6 +72,26 @@ class Direct:
         if self._gate is not None:
             self._version.count()
             self._gate.close()
+
+
+def _parts(args: Sequence[Any]) -> list[Any]:
+    """Arguments as the code takes them: packed arrays have several parts."""
+    return [p for a in args for p in (a.parts if isinstance(a, Handle) else (a,))]
+
+
+def _taking_apart(types: Sequence[str | None], gate: Callable[..., Any]) -> Callable[..., Any]:
+    """What hands arguments to a gate part by part, where they are packed arrays of these types; None for others. It is
+    generated, since it costs as much as the gate otherwise."""
+    names = [f"a{k}" for k in range(len(types))]
+    tests = [f"isinstance({n}, Handle) and {n}.type == {t!r}" for n, t in zip(names, types) if t is not None]
+    parts = [n if t is None else f"*{n}.parts" for n, t in zip(names, types)]
+    heads = "".join(f"{n}=None, " for n in names)
+    passed = ", ".join([*parts, "*rest"])
+    text = f"def call({heads}*rest):\n if {' and '.join(tests)}: return gate({passed})\n return MISSED"
+    space: dict[str, Any] = {"Handle": Handle, "gate": gate, "MISSED": MISSED}
+    exec(compile(text, "<packed arguments>", "exec"), space)
+    found: Callable[..., Any] = space["call"]
+    return found
 
 
 def direct(plan: Plan, runner: Runner, args: Sequence[Any], values: Sequence[Value], found: Any) -> Direct | None:
@@ -74,9 +105,10 @@ def direct(plan: Plan, runner: Runner, args: Sequence[Any], values: Sequence[Val
     find = getattr(runner.evaluator.compiled(plan.keys[0]), "sac_native", None)
     own = tuple(values[: len(values) - len(plan.flags)])
     version = None if find is None else find(own)
-    if version is None or version.direct is None or not version.is_brief or plan.spread or len(own) != len(args):
+    if version is None or version.direct is None or not version.is_brief:
         return None
-    if any(a is not v for a, v in zip(args, own)):  # converted
+    parts = _parts(args) if plan.spread else args
+    if len(own) != len(parts) or any(a is not v for a, v in zip(parts, own)):  # converted
         return None
     count, flags = len(plan.results), plan.returned - len(plan.results)
     # such results are presented as they are
@@ -88,7 +120,9 @@ def direct(plan: Plan, runner: Runner, args: Sequence[Any], values: Sequence[Val
             version.gates.append(gate)
     finish, owned = plan.finish, [version.owned] * flags
     alone = plan.returned == 1 or (count == 1 and plain)
-    return Direct(version, version.direct(own), gate, None if alone else lambda found: finish((*found, *owned)))
+    finish_ = None if alone else lambda found: finish((*found, *owned))
+    types = [a.type if isinstance(a, Handle) else None for a in args] if plan.spread else None
+    return Direct(version, version.direct(own), gate, finish_, types)
 
 
 __all__ = ["Direct", "direct"]

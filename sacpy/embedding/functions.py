@@ -16,7 +16,7 @@ from typing import Any
 from numpy import ndarray
 
 from sacpy.base.spelling import closest
-from sacpy.embedding.kinds import Kind, kind_of
+from sacpy.embedding.kinds import Kind, form, kind_of
 from sacpy.embedding.plans import Plan, make
 from sacpy.embedding.runner import MISSED, Runner, no_gate, plain_error
 from sacpy.lang import ast
@@ -49,7 +49,7 @@ class Function:
             return found
         with self._lock:
             runner = self._runner
-            key = (self.__qualname__, *[(a.dtype, a.shape, a.strides) if type(a) is ndarray else type(a) for a in args])
+            key = (self.__qualname__, *[(a.dtype, a.shape, a.strides) if type(a) is ndarray else form(a) for a in args])
             known = runner.direct.get(key)
             if known is not None:
                 self.gate = known.gate

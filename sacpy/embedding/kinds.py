@@ -39,8 +39,17 @@ class Handle(Node, eq=False):
     type: str
     parts: tuple[Value, ...]
 
+    def form(self) -> Hashable:
+        """What calls that go directly to compiled code know such an argument by."""
+        return self.type
+
     def __repr__(self) -> str:
         return f"<SaC {self.type}>"
+
+
+def form(value: Any) -> Any:
+    """What calls that go directly to compiled code know an argument by that is no array."""
+    return value.form() if isinstance(value, Handle) else type(value)
 
 
 def kind_of(value: Any) -> Kind:

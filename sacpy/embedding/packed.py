@@ -6,14 +6,16 @@ type says what counts. Out: a `Packed`, which functions of SaC take and give.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from sacpy.embedding.kinds import Handle
 from sacpy.embedding.runner import plain_error
+from sacpy.interp.packed_rows import parsed, table
 from sacpy.interp.values import DTYPES
+from sacpy.lang.elaborate.extents import FREE
 from sacpy.withloop import piecewise as pw
 from sacpy.withloop.sums import Extents, index_at, is_never_negative, lowest, position, size
 
@@ -27,6 +29,10 @@ class Packed(Handle, eq=False):
     """An array whose inner extents depend on outer positions. `data`: the elements, in row-major order."""
 
     layout: BaseType
+
+    def form(self) -> Hashable:
+        """The type, and what the elements and the table of offsets are; the sizes are arguments of the code."""
+        return self.type, *[(p.dtype, p.shape, p.strides) for p in self.parts if type(p) is np.ndarray]
 
     @property
     def data(self) -> Array:
@@ -91,14 +97,15 @@ def packed(type: str, data: Any, **names: int) -> Packed:
     layout, sizes = _read(type, names)
     assert layout.element is not None and layout.extents is not None
     elements = np.ascontiguousarray(data, DTYPES[layout.element.key]).reshape(-1)
-    wanted = size(layout.extents, {f"p{k}": n for k, n in enumerate(sizes)})
+    values = {f"p{k}": n for k, n in enumerate(sizes)}
+    wanted = size(layout.extents, values)
     if elements.size != wanted:
         raise plain_error(
             "E0713",
             f"{layout.key} with {_told(names)} has {wanted} elements, and here are {elements.size}",
             "give as many elements as the array has",
         )
-    return Packed(layout.key, (elements, *sizes, *_table(layout, sizes)), layout)
+    return Packed(layout.key, (elements, *sizes, *table(layout, values)), layout)
 
 
 def packed_from_dense(type: str, matrix: Any, **names: int) -> Packed:
@@ -127,21 +134,9 @@ def _told(names: dict[str, int]) -> str:
 
 def _read(type: str, names: dict[str, int]) -> tuple[BaseType, list[int]]:
     """The type, and what its sizes are."""
-    from sacpy.lang import ast
-    from sacpy.lang.elaborate.extents import FREE, written
-    from sacpy.lang.elaborate.usertypes import BUILTINS
-    from sacpy.lang.parser import parse_expression
-    from sacpy.lang.source import Source
-
-    parsed = parse_expression(Source("<type>", f"({type}) x"))
-    cast_ = parsed.expr
-    if (
-        not isinstance(cast_, ast.Cast)
-        or cast_.type.base.name not in BUILTINS
-        or not any(isinstance(f, ast.PositionExtent) for f in cast_.type.pattern or ())
-    ):
+    made = parsed(type)
+    if made is None:
         raise plain_error("E0713", f"{type} is no type of a packed array", 'write one as in SaC: "double[i<n, i+1]"')
-    made = written(cast_.type, BUILTINS[cast_.type.base.name])
     values = {FREE + n: int(v) for n, v in names.items()}
     missing = [n for s in made.sizes for n in pw.names(s) if n not in values]
     if missing:
@@ -166,16 +161,6 @@ def _check(type: str, extents: Extents, at: dict[str, int], index: tuple[int, ..
             raise plain_error("E0713", f"{type} has a negative extent at {[*index, i]}", "cut it off at 0: max(0, ..)")
         if len(index) + 2 < extents.rank:
             _check(type, extents, below, (*index, i))
-
-
-def _table(layout: BaseType, sizes: Sequence[int]) -> tuple[Array, ...]:
-    """The offsets of the rows, where the type has a table of them."""
-    if layout.components[-1].path != "rows":
-        return ()
-    assert layout.extents is not None
-    values = {f"p{k}": n for k, n in enumerate(sizes)}
-    lengths = [pw.value_at(layout.extents.axes[1], {**values, "x0": i}) for i in range(sizes[0])]
-    return (np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))[:-1].astype(np.int32),)
 
 
 __all__ = ["Packed", "packed", "packed_from_dense"]

@@ -1,6 +1,7 @@
 """Packed arrays taken apart, for whoever shows them.
 
-In: a packed type and a value's components. Out: its sizes in words, and its rows with their outer positions.
+In: a packed type and a value's components. Out: its sizes in words, and its rows with their outer positions. A type may
+also come as text, as natives have it.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from sacpy.interp.values import Value
-from sacpy.lang.elaborate.extents import SIZES
+from sacpy.lang.elaborate.extents import FREE, SIZES, Packed, written
 from sacpy.lang.elaborate.usertypes import BaseType
 from sacpy.withloop import piecewise as pw
 from sacpy.withloop.sums import Extents, position
@@ -39,6 +40,61 @@ def rows(type: BaseType, values: Sequence[Value]) -> Iterator[tuple[tuple[int, .
         start += length
 
 
+def parsed(text: str) -> Packed | None:
+    """A packed type as SaC writes it; None if it is none. Raises `SacError` where it is wrong."""
+    from sacpy.lang import ast
+    from sacpy.lang.elaborate.usertypes import BUILTINS
+    from sacpy.lang.parser import parse_expression
+    from sacpy.lang.source import Source
+
+    cast = parse_expression(Source("<type>", f"({text}) x")).expr
+    if not isinstance(cast, ast.Cast) or cast.type.base.name not in BUILTINS:
+        return None
+    if not any(isinstance(f, ast.PositionExtent) for f in cast.type.pattern or ()):
+        return None
+    return written(cast.type, BUILTINS[cast.type.base.name])
+
+
+def lengths_of(text: str, known: Sequence[int]) -> tuple[int, Iterator[tuple[tuple[int, ...], int]]]:
+    """The rank of an array, and the positions and lengths of its rows. Its type is given as messages show it, with what
+    the letters there stand for."""
+    made = parsed(text)
+    assert made is not None and made.type.extents is not None, "a packed type is shown as it is written"
+    values = {FREE + letter: n for letter, n in zip(SIZES, known)}
+    extents = made.type.extents
+    return extents.rank, _lengths(extents, {f"p{k}": pw.value_at(s, values) for k, s in enumerate(made.sizes)}, ())
+
+
+def rows_of(type: BaseType, sizes: Mapping[str, int]) -> list[int] | None:
+    """The lengths of all rows; None where an extent is negative somewhere."""
+    assert type.extents is not None, "a packed type has extents"
+    return _all_rows(type.extents, sizes, 0)
+
+
+def _all_rows(extents: Extents, at: Mapping[str, int], axis: int) -> list[int] | None:
+    count = pw.value_at(extents.axes[axis], at)
+    if count < 0:
+        return None
+    if axis == extents.rank - 1:
+        return [count]
+    found: list[int] = []
+    for i in range(count):
+        inner = _all_rows(extents, {**at, position(axis): i}, axis + 1)
+        if inner is None:
+            return None
+        found += inner
+    return found
+
+
+def table(type: BaseType, sizes: Mapping[str, int]) -> tuple[Array, ...]:
+    """The offsets of the rows, where the type has a table of them."""
+    if type.components[-1].path != "rows":
+        return ()
+    assert type.extents is not None, "a packed type has extents"
+    lengths = [length for _, length in _lengths(type.extents, sizes, ())]
+    return (np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))[:-1].astype(np.int32),)
+
+
 def _lengths(extents: Extents, at: Mapping[str, int], index: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], int]]:
     count = pw.value_at(extents.axes[len(index)], at)
     if len(index) == extents.rank - 1:
@@ -48,4 +104,4 @@ def _lengths(extents: Extents, at: Mapping[str, int], index: tuple[int, ...]) ->
         yield from _lengths(extents, {**at, position(len(index)): i}, (*index, i))
 
 
-__all__ = ["head", "rows", "sizes"]
+__all__ = ["head", "lengths_of", "parsed", "rows", "rows_of", "sizes", "table"]

@@ -18,9 +18,10 @@ from sacpy.interp.values import DTYPES, Value, dtype_of
 from sacpy.lang.ast import AnyExtent, AnyShape, Feature, FixedExtent, NamedExtent, RankSlice, SomeShape
 from sacpy.lang.core import Signature, Slot
 from sacpy.lang.printf_formats import STRING
-from sacpy.testing.choices import Choices
+from sacpy.testing.choices import Choices, TooMany
 
 LARGEST = (12, 12, 6, 4, 3)  # extents by rank; of higher ranks 2
+SIDE, TRIES = 6, 20  # of names in types of packed arrays; and how often others are chosen
 HIGHEST = 7  # rank of an array of any rank
 REALS = (0.0, -0.0, 1.0, -1.0, float("nan"), float("inf"), float("-inf"), 5e-324, sys.float_info.max, 0.1, 1e16)
 _Names = dict[str, "int | tuple[int, ...]"]
@@ -28,24 +29,29 @@ _Names = dict[str, "int | tuple[int, ...]"]
 
 def unmade(signature: Signature) -> Slot | None:
     """The first parameter of a type of which no values can be made; None where there is none."""
-    return next((s for s in signature.params if _is_packed(s) or (s.base not in DTYPES and s.base != STRING)), None)
+    return next((s for s in signature.params if _is_inside(s) or (s.base not in DTYPES and s.base != STRING)), None)
 
 
-def _is_packed(slot: Slot) -> bool:
-    """Whether a parameter is part of an array whose extents depend on positions: its parts must fit one another."""
-    return "<" in slot.text or slot.bind.source.endswith(".p0")
+def _is_inside(slot: Slot) -> bool:
+    """Whether a parameter is part of a packed array in a struct: its parts must fit one another."""
+    return slot.bind.source.endswith(".p0") and "<" not in slot.text
 
 
 def arguments(signature: Signature, choices: Choices) -> tuple[Value, ...]:
     """Values for all parameters. Raises `TooMany`."""
     names: _Names = {}
     shapes: dict[str, tuple[int, ...]] = {}
+    packed = _packed(signature, names, choices)
     for slot in signature.params:  # the fields of a struct share their outer shape
         owner = slot.bind.source.partition(".")[0]
-        if owner not in shapes:
+        if owner not in shapes and slot not in packed:
             shapes[owner] = _shape(slot.pattern or (), names, choices)
     made: list[Value] = []
     for slot in signature.params:
+        if slot in packed:
+            part = packed[slot]
+            made.append(_value(slot.base, part, choices) if isinstance(part, tuple) else part)
+            continue
         owner = slot.bind.source.partition(".")[0]
         bound = names.get(owner)
         if bound is not None and slot.base == "int" and not slot.cell:
@@ -54,6 +60,44 @@ def arguments(signature: Signature, choices: Choices) -> tuple[Value, ...]:
             cell = tuple(choices.below(4) if extent is None else extent for extent in slot.cell)
             made.append(_value(slot.base, shapes[owner] + cell, choices))
     return tuple(made)
+
+
+def _packed(signature: Signature, names: _Names, choices: Choices) -> dict[Slot, Value | tuple[int, ...]]:
+    """What the parts of arrays are whose extents depend on positions: the shape of the elements, the sizes, the table
+    of offsets. Names in their types are bound; where an extent would be negative, others are tried."""
+    found: dict[Slot, Value | tuple[int, ...]] = {}
+    for at, slot in enumerate(signature.params):
+        if "<" not in slot.text or slot in found:
+            continue
+        for _ in range(TRIES):
+            given = dict(names)
+            parts = _parts(slot.text, given, choices)
+            if parts is not None:
+                names.update(given)
+                found |= dict(zip(signature.params[at:], parts))
+                break
+        else:
+            raise TooMany
+    return found
+
+
+def _parts(text: str, names: _Names, choices: Choices) -> tuple[Value | tuple[int, ...], ...] | None:
+    """The same for one array; None where an extent is negative. `names` receives what is not known yet."""
+    from sacpy.interp.packed_rows import parsed, rows_of, table
+    from sacpy.lang.elaborate.extents import FREE
+    from sacpy.withloop import piecewise as pw
+
+    made = parsed(text)
+    assert made is not None, "the text of a packed parameter"
+    for name in (n.removeprefix(FREE) for s in made.sizes for n in pw.names(s)):
+        if not isinstance(names.get(name), int):
+            names[name] = choices.below(SIDE + 1)
+    values = {FREE + name: k for name, k in names.items() if isinstance(k, int)}
+    sizes = {f"p{k}": pw.value_at(s, values) for k, s in enumerate(made.sizes)}
+    lengths = rows_of(made.type, sizes)
+    if lengths is None:
+        return None
+    return (sum(lengths),), *sizes.values(), *table(made.type, sizes)
 
 
 def shown_arguments(signature: Signature, values: Sequence[Value]) -> str:

@@ -3,6 +3,7 @@ take."""
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import pytest
 
 import sacpy
 from sacpy.embedding.runner import MISSED, Runner
+from sacpy.jit.host.gate_text import ENTRY
 from sacpy.jit.run import versions
 
 SOURCE = """use Array: all;
@@ -70,6 +72,41 @@ def test_other_shapes_and_types_go_elsewhere(module: sacpy.Module) -> None:
     assert module.total([1.0, 2.0]) == 5.0
     with pytest.raises(sacpy.SacError):
         module.total(np.ones((5, 5)))
+
+
+def test_packed_arrays_go_there_in_parts() -> None:
+    module = sacpy.Session(target="cpu").compile("""use Array: all;
+double f(double[i<n, i+1] a, double[n] x) { return sum({ [i] -> sum(a[i] * take([i+1], x)) | [i] < [n] }); }
+double f(double[n] a, int b, double[n] x) { return -1.0; }
+double[i<n, i+1] less(double[i<n, i+1] a) { return a - 1.0; }
+""")
+    v, x = np.arange(36.0), np.ones(8)
+    p = sacpy.packed("double[i<n, i+1]", v, n=8)
+    assert directly(module.f, p, x) == v.sum() and module.f(np.ones(36), 8, np.ones(36)) == -1.0
+    assert module.f(p, x + 1) == 2 * v.sum() and module.f(sacpy.packed("double[i<n, i+1]", np.ones(3), n=2), x[:2]) == 3
+    with pytest.raises(sacpy.SacError):
+        module.f(p, np.ones(7))
+    with pytest.raises(sacpy.SacError):
+        module.f(p)
+    result = directly(module.less, p)
+    assert np.array_equal(result.data, v - 1.0) and result.extents.tolist() == [*range(1, 9)] and v[0] == 0.0
+
+
+def test_what_is_called_through_a_gate_may_use_threads(module: sacpy.Module) -> None:
+    """Code that is told of a stack of its own runs alone, since helpers have small ones."""
+    a = np.arange(50.0)
+    directly(module.total, a)
+    (known,) = module.total._runner.direct.values()
+    stacks: list[int] = []
+
+    def entry(control: int, given: int, out: int) -> int:
+        stacks.append(ctypes.c_int64.from_address(out).value)
+        return 1
+
+    callback = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)(entry)
+    known._gate._words[ENTRY] = ctypes.cast(callback, ctypes.c_void_p).value
+    known._gate.open(1)
+    assert known.gate(a) is MISSED and stacks == [0]
 
 
 def test_errors_have_their_place(module: sacpy.Module) -> None:

@@ -186,7 +186,12 @@ def test_tools_of_python_see_files_of_sac(tmp_path: Path) -> None:
     assert "def both(n: int, a: float | npt.ArrayLike, b: bool) -> tuple[int, Any]: ..." in text
     assert 'def mean3(a: npt.ArrayLike) -> npt.NDArray[np.float64]:\n    """The mean of neighbours."""' in text
     assert text.count("@overload") == 2
+    assert "Packed" not in text
     compile(text, "smooth.pyi", "exec")
+    (tmp_path / "rows.sac").write_text("int[i<n, i+1] same(int[i<n, i+1] a) { return a; }", encoding="utf-8")
+    assert main(["stubs", str(tmp_path / "rows.sac"), "-o", str(tmp_path / "rows.pyi")]) == 0
+    text = (tmp_path / "rows.pyi").read_text(encoding="utf-8")
+    assert "\nfrom sacpy import Packed\n" in text and "def same(a: Packed) -> Packed: ..." in text
     assert main(["stubs", str(tmp_path / "nowhere.sac")]) == 1
 
 

@@ -3,6 +3,7 @@ interpreter; failures, limits and the stop flag work in helpers too."""
 
 from __future__ import annotations
 
+import ctypes
 import threading
 import time
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 from sacpy.jit.failures import CheckFailed, Interrupted
+from sacpy.jit.host.loading import runtime
 from sacpy.jit.host.native import Context
 from sacpy.jit.ir.graph import Atom, Const, Genarray, Unit, Var, integer
 from sacpy.jit.options import Options
@@ -138,6 +140,48 @@ def test_nested_and_mixed_with_loops() -> None:
     found = on_threads(unit(b, params, inputs, [r, s]), x)
     assert same(found[0], x * 3)
     assert found[1] == pytest.approx((x * 3).sum(1).max(), rel=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["lower", "upper", "band"])
+def test_rows_of_unequal_length_are_dealt_out_by_their_work(kind: str) -> None:
+    b = B()
+    params, (n, x), inputs = arguments(b, ("int", 0), ("double", 1))
+
+    def row(c: B, i: Var) -> list[Atom]:
+        lower: Atom = c.op("sub", i, 9) if kind == "band" else i if kind == "upper" else integer(0)
+        lower = c.op("max", lower, 0)
+        upper = c.op("min", c.op("add", i, 9), n) if kind == "band" else n if kind == "upper" else c.op("add", i, 1)
+        total = c.fold("add", Const("double", 0.0), [c.partition([lower], [upper], lambda d, j: d.load(x, j))])
+        return [total, total]
+
+    both = [Genarray("double", (), Const("double", 0.0)), b.folding("max", Const("double", -1.0))]
+    r, s = b.with_loop([n], [b.partition([0], [n], row)], both)
+    u = unit(b, params, inputs, [r, s])
+    for rows in (0, 1, 7, 333, 2048):
+        values = RNG.random(rows)
+        found = on_threads(u, rows, values)
+        ends = {"lower": (0, 1), "upper": (None, rows), "band": (-9, 9)}[kind]
+        expected = [
+            values[i if ends[0] is None else max(0, i + ends[0]) if kind == "band" else 0 :][:rows].sum()
+            - (0.0 if kind == "upper" else values[i + ends[1] :].sum())
+            for i in range(rows)
+        ]
+        sums = np.asarray(found[0])
+        assert np.allclose(sums, expected, rtol=1e-9, atol=1e-9) and found[1] == max([-1.0, *sums.tolist()])
+
+
+def test_chunks_of_equal_work() -> None:
+    evenly = ctypes.CFUNCTYPE(ctypes.c_int64, *3 * [ctypes.c_int64], *2 * [ctypes.c_double], ctypes.c_int64)(
+        runtime()["sacpy_evenly"]
+    )
+    for lower, count, first, last in ((0, 1000, 1.0, 1000.0), (5, 1000, 1000.0, 1.0), (0, 800, 3.0, 3.0), (7, 3, 1, 9)):
+        ends = [evenly(k, lower, lower + count, first, last, 1) for k in range(lower, lower + count + 1)]
+        assert ends[0] == lower and ends[-1] == lower + count and ends == sorted(ends)
+        each = first + (last - first) * np.arange(count) / count
+        work = np.array([each[: e - lower].sum() for e in ends[:: max(1, count // 10)]])
+        assert np.abs(np.diff(work) - work[-1] / (len(work) - 1)).max() <= 1.5 * max(first, last)
+        stepped = [evenly(k, lower, lower + count, first, last, 8) for k in range(lower, lower + count)]
+        assert all((e - lower) % 8 == 0 for e in stepped)
 
 
 def test_steps_align_with_chunks() -> None:

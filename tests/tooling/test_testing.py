@@ -122,6 +122,21 @@ def test_a_failing_property_is_made_smaller(tmp_path: Path, capsys: pytest.Captu
     assert "the simplest that fails is\n\n    a = [[0, 0, 0], [0, 0, 0]]\n    b = [0, 0, 0]\n\nerror[E0671]" in out
 
 
+PACKED = """
+void test_rows(double[i<n, i+1] a, double[n] x, int[q<2, k<n, k+1] b, int[i<m, i/2] h, int m) {
+  holds(dim(b) == 3); equal(shape(x), [n]);
+  for (i = 0; i < n; i++) { equal(shape(a[i]), [i + 1]); }
+  for (i = 0; i < m; i++) { equal(shape(h[i]), [i / 2]); } }
+"""
+
+
+def test_arrays_whose_extents_depend_on_positions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out = ran(PACKED, capsys, tmp_path)
+    assert status == 0, out
+    status, out = ran("void test_a(int[i<n, i-1+k] a) { holds(n * k < 6); }", capsys, tmp_path)
+    assert status == 1 and "the simplest that fails is" in out and "E0671" in out
+
+
 def test_conditions_on_results_are_no_refusal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status, out = ran("bool test_a(int a) | (a > 3), (b) { b = a < 0; return b; }", capsys, tmp_path)
     assert status == 1, out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -134,14 +135,25 @@ def fprint_array_format(world: World, stream: Stream, fmt: bytes, array: Any, *,
     return stream
 
 
-@native("ArrayIO::printRows/4", wants_bases=True)
-def print_rows(world: World, type: bytes, sizes: Any, elements: Any, lengths: Any, *, bases: tuple[str, ...]) -> None:
-    """A packed array: its type, its sizes, and each row on a line of its own."""
+@native("ArrayIO::printRows/3", wants_bases=True)
+def print_rows(world: World, type: bytes, sizes: Any, elements: Any, *, bases: tuple[str, ...]) -> None:
+    """A packed array: its type, its sizes, and each row on a line of its own; of more than two axes slice by slice,
+    under the slice's position."""
+    from sacpy.interp.packed_rows import lengths_of  # loaded where somebody has such an array
+
     memory.room(2 * len(type))
     known = b", ".join(b"%b = %d" % (n.encode(), k) for n, k in zip("nmprsu", sizes[:6].tolist()))
-    world.stdout.write(b"Dimension:  2\nExtents  : %b, %b\n" % (type[max(type.find(b"["), 0) :], known))
-    for piece in rows_text(DEFAULT[bases[2]], bases[2], map(int, lengths), elements.reshape(-1)):
-        world.stdout.write(piece)
+    rank, lengths = lengths_of(type.decode(), sizes.tolist())
+    head = rank, type[max(type.find(b"["), 0) :], known
+    world.stdout.write(b"Dimension:  %d\nExtents  : %b, %b\n" % head)
+    start = 0
+    for outer, rows in groupby(lengths, lambda row: row[0][:-1]):
+        if outer:
+            world.stdout.write(b"[%b,.,.]\n" % b",".join(b"%d" % i for i in outer))
+        several = [length for _, length in rows]
+        for piece in rows_text(DEFAULT[bases[2]], bases[2], several, elements.reshape(-1)[start:]):
+            world.stdout.write(piece)
+        start += sum(several)
 
 
 @native("ArrayIO::showchars/1")

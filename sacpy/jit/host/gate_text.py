@@ -279,6 +279,7 @@ run:
 {_word("entry", ENTRY, type="ptr")}{_word("control", CONTROL, type="ptr")}{_function("PyEval_SaveThread")}\
 {_function("PyEval_RestoreThread")}  %less = sub i64 %left, 1
   store i64 %less, ptr %left.at
+  store i64 0, ptr %out ; the code runs on the caller's stack: it may deal out loops
   %thread = call ptr %PyEval_SaveThread()
   %status = call i32 %entry(ptr %control, ptr %inputs, ptr %out)
   call void %PyEval_RestoreThread(ptr %thread)

@@ -20,7 +20,7 @@ from sacpy.jit.host.loops import count_loop
 from sacpy.jit.host.memory import Scalar
 from sacpy.jit.host.nests import write_part
 from sacpy.jit.host.sinks import ArraySink, FoldSink, Sink
-from sacpy.jit.host.work import Cost, Work
+from sacpy.jit.host.work import Cost, Work, written
 from sacpy.jit.host.writer import Writer
 from sacpy.jit.ir.graph import Atom, Block, Partition, Var
 from sacpy.jit.ir.rewrite import free_in_order
@@ -40,6 +40,7 @@ class Spreading(Chunked):
         super().__init__(outer)
         self.group, self.threads, self.p, self.sinks = group, threads, group.partitions[0], sinks
         self.partials: list[tuple[FoldSink, list[str]]] = []
+        self.ends: tuple[str, str] | None = None  # the work for the first index and for the last, where it changes
         self.blocks = cut(outer, self.p) if threads.cut else None
 
     def run(self) -> None:
@@ -53,7 +54,7 @@ class Spreading(Chunked):
         for sink in self.sinks:
             if isinstance(sink, FoldSink):
                 self.partials.append((sink, [code.slot(f"[{layout.MOST_CHUNKS} x {t}]") for t in self.types(sink)]))
-        self.write_chunk(lower, chunk)
+        self.write_chunk(lower, upper, chunk)
         self.call(lower, upper, chunk)
         for sink, memories in self.partials:
             self.collect(sink, memories, lower, upper, chunk)
@@ -67,16 +68,16 @@ class Spreading(Chunked):
         """The number of indices of a chunk, at least 1."""
         code, low, cost = self.outer.code, self.outer, Cost(self.outer)
         count = code.difference(upper, lower)
-        row: Work = 0.0
-        for nest in nests(self.group.part):
-            p = nest.partition
-            part = cost.body(p.body)
-            for axis in range(p.rank - 1, 0, -1):
-                part = cost.times(part, cost.range(p.lower[axis], p.upper[axis], 1))
-                if loops_before(nest.before, axis):
-                    part = cost.plus(part, cost.block(Block(nest.before[axis])))
-            row = cost.plus(row, part)
-        work = cost.times(row, cost.count(count))
+        if self.threads.even:
+            from sacpy.jit.analysis.uneven import lengths
+
+            along = lengths(self.p)
+            ends = Cost(low, along, cost.count(lower)), Cost(low, along, cost.count(code.difference(upper, "1")))
+            first, last = (written(self.row(end)) for end in ends)
+            self.ends = first, last
+            both = cost.plus(first, last)
+            return self.grain(cost.times(cost.times(both, 0.5), cost.count(count)), count, "1")
+        work = cost.times(self.row(cost), cost.count(count))
         threads = self.threads
         if self.blocks is not None:
             return self.grain(work, code.product(count, self.blocks.in_row), "1")
@@ -88,9 +89,22 @@ class Spreading(Chunked):
             least = code.largest(code.quotient(count, str(threads.most)), least)
         return self.rounded(code.largest(self.grain(work, count, "1"), least), str(threads.multiple))
 
+    def row(self, cost: Cost) -> Work:
+        """The work for an index of the outermost axis."""
+        row: Work = 0.0
+        for nest in nests(self.group.part):
+            p = nest.partition
+            part = cost.body(p.body)
+            for axis in range(p.rank - 1, 0, -1):
+                part = cost.times(part, cost.range(p.lower[axis], p.upper[axis], 1))
+                if loops_before(nest.before, axis):
+                    part = cost.plus(part, cost.block(Block(nest.before[axis])))
+            row = cost.plus(row, part)
+        return row
+
     # ---- the function
 
-    def write_chunk(self, lower: str, chunk: str) -> None:
+    def write_chunk(self, lower: str, upper: str, chunk: str) -> None:
         self.capture(self.used())
         inner, code = self.inner, self.code
         sinks: list[Sink] = []
@@ -103,7 +117,8 @@ class Spreading(Chunked):
             assert isinstance(self.group.part, LoopNest)
             write_blocks(inner, self.group.part, sinks, self.inner_blocks(self.blocks), "%lower", "%upper")
         else:
-            write_part(inner, self.group.part, sinks, "%lower", "%upper")
+            ends = [self.evenly(end, lower, upper) for end in ("%lower", "%upper")]
+            write_part(inner, self.group.part, sinks, ends[0], ends[1])
         if self.partials:
             distance = code.difference("%lower", self.captured("i64", lower))
             place = code.quotient(distance, self.captured("i64", chunk))
@@ -111,6 +126,16 @@ class Spreading(Chunked):
                 for type_, memory, slot in zip(self.types(sink), memories, mine.slots.slots):
                     code.store(type_, code.load(type_, slot), code.offset(type_, self.captured("ptr", memory), place))
         self.finish()
+
+    def evenly(self, index: str, lower: str, upper: str) -> str:
+        """Where a chunk really ends, whose index this is if all rows had the same work."""
+        if self.ends is None:
+            return index
+        code = self.code
+        code.module.declare("sacpy_evenly", "declare i64 @sacpy_evenly(i64, i64, i64, double, double, i64)")
+        bounds = ", ".join(f"i64 {t}" for t in (index, *(self.captured("i64", t) for t in (lower, upper))))
+        works = ", ".join(f"double {self.captured('double', t)}" for t in self.ends)
+        return code.op(f"call i64 @sacpy_evenly({bounds}, {works}, i64 {self.threads.multiple})")
 
     def inner_blocks(self, blocks: Blocks) -> Blocks:
         """The blocks as the chunk's function knows them."""

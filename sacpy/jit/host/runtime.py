@@ -20,8 +20,8 @@ from sacpy.jit.llvm.legal import constant
 EXPORTS = (
     "sacpy_enter", "sacpy_drop", "sacpy_new", "sacpy_array1", "sacpy_array2", "sacpy_array3", "sacpy_times",
     "sacpy_free", "sacpy_release", "sacpy_copied", "sacpy_fill",
-    "sacpy_own", "sacpy_hand_over", "sacpy_adopt", "sacpy_returned", "sacpy_grain", "sacpy_blocks", "sacpy_spread",
-    "sacpy_awaited", "sacpy_discard", "sacpy_forked", "sacpy_grow", "sacpy_roomy", "sacpy_gate",
+    "sacpy_own", "sacpy_hand_over", "sacpy_adopt", "sacpy_returned", "sacpy_grain", "sacpy_evenly", "sacpy_blocks",
+    "sacpy_spread", "sacpy_awaited", "sacpy_discard", "sacpy_forked", "sacpy_grow", "sacpy_roomy", "sacpy_gate",
 )  # fmt: skip
 STACK_RESERVE = 192 << 10  # bytes of stack that a unit may use before it is moved to a larger one
 
@@ -178,8 +178,10 @@ done:
 """
 
 # How many rounds of a loop a chunk has, for so much work in all and so many rounds: a multiple of `step`. What is less
-# work than `least` is one chunk, which its thread does by itself; else chunks have about `each`. And into how many
-# blocks rows are cut, of what length, where they are few and long.
+# work than `least` is one chunk, which its thread does by itself; else chunks have about `each`. Where the work for an
+# index changes evenly from `first` to `last`, a share of the indices becomes the same share of the work: with
+# u = (index - lower) / count, the r that solves first r + (last - first) r r / 2 = u (first + last) / 2. And into how
+# many blocks rows are cut, of what length, where they are few and long.
 CHUNKS = f"""
 declare i64 @llvm.smax.i64(i64, i64)
 define i64 @sacpy_grain(double %work, i64 %count, i64 %step, double %least, double %each) {{
@@ -204,6 +206,36 @@ divide:
   %positive = icmp sgt i64 %rounded, 0
   %result = select i1 %positive, i64 %rounded, i64 %step
   ret i64 %result
+}}
+declare double @llvm.sqrt.f64(double)
+define i64 @sacpy_evenly(i64 %index, i64 %lower, i64 %upper, double %first, double %last, i64 %step) {{
+  %before = sub i64 %index, %lower
+  %count = sub i64 %upper, %lower
+  %low = icmp sle i64 %before, 0
+  %high = icmp sge i64 %index, %upper
+  %end = or i1 %low, %high
+  br i1 %end, label %same, label %inside
+inside:
+  %x = sitofp i64 %before to double
+  %n = sitofp i64 %count to double
+  %u = fdiv double %x, %n
+  %both = fadd double %first, %last
+  %top = fmul double %u, %both
+  %square = fmul double %first, %first
+  %apart = fsub double %last, %first
+  %grows = fmul double %apart, %top
+  %under = fadd double %square, %grows
+  %root = call double @llvm.sqrt.f64(double %under)
+  %below = fadd double %first, %root
+  %r = fdiv double %top, %below
+  %at = fmul double %r, %n
+  %row = fptosi double %at to i64
+  %steps = sdiv i64 %row, %step
+  %whole = mul i64 %steps, %step
+  %found = add i64 %lower, %whole
+  ret i64 %found
+same:
+  ret i64 %index
 }}
 define {{i64, i64}} @sacpy_blocks(i64 %n, i64 %m, i64 %enough, i64 %short, i64 %aligned) {{
   %rows = call i64 @llvm.smax.i64(i64 %n, i64 1)

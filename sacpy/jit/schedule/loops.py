@@ -152,13 +152,15 @@ Part: TypeAlias = "LoopNest | Rows"
 class Threads(Node):
     """How the outermost axis is dealt out. Chunks follow from the work that there is, in multiples of `multiple`, or of
     the step; `least`: the indices that one has at least; `most`: there are so many at most. `cut`: the rows are few
-    and long: what is dealt out is blocks of them."""
+    and long: what is dealt out is blocks of them. `even`: their lengths change with the index, and chunks have equal
+    work instead of as many rows, in multiples of `multiple`."""
 
     why: str
     multiple: int = 1
     least: int = 0
     most: int = 0
     cut: bool = False
+    even: bool = False
 
 
 class Group(Node):

@@ -137,6 +137,10 @@ def _threads(group: Group, t: Threads, context: Context) -> None:
     law(t.multiple >= 1 and (not t.most or t.least > 0), "chunks have a size")
     if t.least:
         law(isinstance(part, LoopNest) and p.step is None, "whole tiles are one nest's, without steps")
+    if t.even:
+        law(isinstance(part, LoopNest) and p.step is None and not t.cut, "chunks of equal work are one nest's rows")
+        empty = all(not isinstance(x, IntoFold) or x.reduction is not None for x in group.goals)
+        law(empty, "a chunk without rows changes nothing")
     if t.cut:
         law(isinstance(part, LoopNest) and p.rank > 1 and p.step is None, "blocks are cut along a second axis")
         assert isinstance(part, LoopNest)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from sacpy.jit.analysis.ints import Sums, distance
 from sacpy.jit.analysis.straight import cells, is_straight
-from sacpy.jit.ir.graph import ArrayType, Const, Partition, integer
+from sacpy.jit.ir.graph import ArrayType, Const, Let, Partition, integer, is_nested
 from sacpy.jit.schedule.hoisting import hoisted
 from sacpy.jit.schedule.loops import Context, Goal, IntoArray, IntoFold, LoopNest, Part, Threads, loops_before
 
@@ -22,6 +22,7 @@ TILED_CHUNKS = 12  # tiles load a whole matrix per chunk: rather a few large one
 TILED_ROWS = 48
 ROWS_OF_TILES = 8
 ALIGNED = 64  # chunks of what writes single elements are a multiple of so many: whole cache lines
+LINE = 8  # rows of which chunks of equal work have multiples: whole cache lines of what is written
 MANY_ROWS = 64  # of which there need be no blocks
 SHORT = 256  # indices that need not be cut
 
@@ -29,6 +30,7 @@ CUT = "the rows may be few and long: blocks of them"
 LINES = "one axis: a chunk has whole cache lines"
 PANELS = "each chunk packs a whole matrix, so there are few"
 STRIPS = "a chunk has whole strips of rows that are products"
+EVEN = "rows differ in length: chunks of equal work"
 PLAIN = "indices in any order, as many as are worth it"
 
 
@@ -42,7 +44,7 @@ def may_spread(group: Sequence[Partition], goals: Sequence[Goal], context: Conte
     )
 
 
-def threads_of(part: Part) -> Threads:
+def threads_of(part: Part, goals: Sequence[Goal]) -> Threads:
     """How loops that may be spread are."""
     if not isinstance(part, LoopNest):
         return Threads(PLAIN)
@@ -55,10 +57,28 @@ def threads_of(part: Part) -> Threads:
         from sacpy.jit.schedule.row_products import ROWS
 
         return Threads(STRIPS, ROWS_OF_TILES, ROWS)
+    if p.step is None and tiles is None and all(map(_may_be_empty, goals)) and is_uneven(part):
+        return Threads(EVEN, LINE, even=True)
     plain = p.step is None or p.step[0] == integer(1)
     if p.rank == 1 and plain and (tiles is not None or is_straight(p.body, cells(p.body))):
         return Threads(LINES, ALIGNED)
     return Threads(PLAIN)
+
+
+def _may_be_empty(x: Goal) -> bool:
+    """Whether a chunk may be without any index: a fold then needs a value that changes nothing."""
+    return not isinstance(x, IntoFold) or x.reduction is not None
+
+
+def is_uneven(nest: LoopNest) -> bool:
+    """Whether rows differ in length, in a way that is known in front of the loop."""
+    p = nest.partition
+    inside = [s.rhs for s in p.body.statements if isinstance(s, Let) and is_nested(s.rhs)]
+    if not inside or nest.products:
+        return False
+    from sacpy.jit.analysis.uneven import lengths
+
+    return lengths(p) is not None
 
 
 def is_cut(p: Partition, has_loops: bool | None = None) -> bool:

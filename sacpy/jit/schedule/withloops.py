@@ -136,4 +136,4 @@ def _group(
         from sacpy.jit.schedule.rows import rows_of
 
         part = rows_of(group, goals, context)
-    return Group(tuple(group), goals, part, threads_of(part) if spreads else None)
+    return Group(tuple(group), goals, part, threads_of(part, goals) if spreads else None)

@@ -12,12 +12,11 @@ from sacpy.lang.diagnostics import Label
 from sacpy.lang.elaborate.calls import Match, apply, candidates, match
 from sacpy.lang.elaborate.context import Context, Value
 from sacpy.lang.elaborate.extents import SIZES, with_element
-from sacpy.lang.elaborate.packed_functions import element_of, extents_of, int_of, long_of, require, sizes_of
+from sacpy.lang.elaborate.packed_functions import element_of, extents_of, require
 from sacpy.lang.elaborate.usertypes import INT, STRING
 from sacpy.lang.primitives import PRIMITIVES
 from sacpy.lang.source import NOWHERE, Span
 from sacpy.lang.types import REAL
-from sacpy.withloop.sums import position
 
 ELEMENTWISE = frozenset(
     (
@@ -42,7 +41,7 @@ def packed_call(cx: Context, node: ast.Call, arguments: list[Value]) -> tuple[Va
         return _on_elements(cx, node, [Value(element_of(first.type), (first.atoms[0],), first.span)])
     if name == "dim" and len(arguments) == 1:
         return (Value(INT, (core.Const("int", (), (extents_of(first.type).rank,), node.span),), node.span),)
-    if name == "print" and len(arguments) == 1 and extents_of(first.type).rank == 2:
+    if name == "print" and len(arguments) == 1:
         _print(cx, first, node.span)
         return ()
     _refuse(cx, node, next(a for a in arguments if a.type.kind == "packed"))
@@ -96,20 +95,6 @@ def _equal_sizes(cx: Context, a: Value, b: Value, sizes: list[core.Atom], span: 
 
 def _print(cx: Context, array: Value, span: Span) -> None:
     """The rows, one below the other."""
-    extents = extents_of(array.type)
-    values = sizes_of(cx, array, span)
-    index, row = cx.bind("iv", "int", span), cx.bind("row", "int", span)
-    lengths: list[core.Atom] = []
-
-    def fill() -> None:
-        inner = {**values, position(0): long_of(cx, core.Var(row.name, span), span)}
-        lengths.append(int_of(cx, extents.axes[1], inner, span))
-
-    body = cx.block(fill)
-    shape = cx.let("int", core.ArrayCons((int_of(cx, extents.axes[0], values, span),)), span)
-    zero = core.Const("int", (1,), (0,), span)
-    part = core.Partition(zero, True, shape, False, None, None, index, (row,), body, tuple(lengths), (), span)
-    made = cx.let("int", core.WithLoop((part,), (core.Genarray(shape, None),), ()), span)
     count = sum(c.path[0] == "p" for c in array.type.components)
     sizes = cx.let("int", core.ArrayCons(array.atoms[1 : 1 + count]), span)
     element = element_of(array.type)
@@ -119,7 +104,6 @@ def _print(cx: Context, array: Value, span: Span) -> None:
         Value(STRING, (text,), span),
         Value(INT, (sizes,), span),
         Value(element, (array.atoms[0],), array.span),
-        Value(INT, (made,), span),
     ]
     apply(cx, [Match(entry, (("T", element),))], arguments, span, "print")
 
