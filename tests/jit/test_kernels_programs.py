@@ -751,7 +751,7 @@ HARD: dict[str, tuple[str, tuple[Value, ...], dict[str, object]]] = {
     "strips": (product(SQUARE, "#pragma gpumem shared(a, b)"), (numbers(5, 70), numbers(70, 6)), {}),
     "strips of a strided grid": (
         product(SQUARE, "#pragma gpumem shared(a, b)"),
-        (numbers(40, 40), numbers(40, 40)),
+        (numbers(20, 34), numbers(34, 20)),
         {"device": type(options().device)("small", 1, 64, 1, 2**16, 2**16)},
     ),
     "rows in halves": (ROWS_BY.replace("WAY", "halving"), (MATRIX,), {"fold_threads": 32}),
