@@ -88,7 +88,7 @@ def test_a_diagnostic_is_wanted_where_there_is_to_be_one(tmp_path: Path) -> None
 
 def test_what_takes_too_long_is_stopped_and_reported(tmp_path: Path) -> None:
     case = written(tmp_path, "use Array: all; int main() { i = 0; while (i >= 0) { i = (i + 1) % 9; } return i; }")
-    seen = measure([case], 1, 1.5, lambda *_: None)
+    seen = measure([case], 1, 1.0, lambda *_: None)
     assert all(run.late for runs in seen.runs.values() for run in runs)
     assert any(p.startswith("late  small/case, auto, cold: stopped after 1.") for p in report.problems(seen))
     assert "> 1." in report.line(case, seen)

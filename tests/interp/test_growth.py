@@ -36,7 +36,7 @@ def moved(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     yield found
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(programs())
 def test_nobody_sees_that_an_array_has_grown_where_it_lies(text: str) -> None:
     expected = run(text, head="", always_copy=True).out

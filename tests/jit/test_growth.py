@@ -3,6 +3,7 @@ ever sees that."""
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -105,7 +106,7 @@ def ints(n: int) -> np.ndarray[Any, Any]:
     [
         (BEHIND, "t", (0, 1, 40, 300)),
         (BEFORE, "t", (0, 1, 40, 300)),
-        (ITSELF, "t", (0, 1, 2, 9)),
+        (ITSELF, "t", (0, 1, 2, 7)),
         (LAST_OF_ALL, "t", (1, 60)),
         (QUEUE, "rn", (1, 3, 300)),
         (LESS, "t", (0, 1)),
@@ -113,7 +114,7 @@ def ints(n: int) -> np.ndarray[Any, Any]:
     ids=["behind", "before", "itself", "last of all", "queue", "less"],
 )
 def test_rounds_that_add_rows_give_what_they_mean(more: str, size: str, counts: tuple[int, ...]) -> None:
-    agree_on(rounds(more, size), [(count, ints(n)) for count in counts for n in (1, 2, 20, 200)])
+    agree_on(rounds(more, size), [(k, ints(n)) for k in counts for n in (1, 2, 20, 200) if k * n <= 8000])
 
 
 @pytest.mark.parametrize(
@@ -165,7 +166,9 @@ function f(int n, int[n] a, int m, int[m] b)
 
 
 def test_of_two_that_die_either_may_stay() -> None:
-    agree_on(unit(SHORT_AND_LONG), [(ints(n), ints(m)) for n in (0, 1, 5, 700, 17_000) for m in (0, 1, 5, 700, 17_000)])
+    short = (0, 1, 5, 700)
+    both = [*product(short, short), (17_000, 5), (0, 17_000), (16_500, 17_000)]
+    agree_on(unit(SHORT_AND_LONG), [(ints(n), ints(m)) for n, m in both])
     on_threads(unit(SHORT_AND_LONG), ints(400_000), ints(300_000))
 
 
@@ -394,13 +397,13 @@ def out(text: str, engine: Engine | None) -> str:
     return bytes(world.out() if callable(world.out) else world.out).decode("latin-1")
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(programs())
 def test_programs_that_grow_arrays_mean_the_same_natively(text: str) -> None:
     assert out(text, Engine("cpu", eager=True, defects=True, strict_fp=True, cache=Cache(None))) == out(text, None)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(programs(), st.sampled_from([Steady(None, 1, 1), Steady(None, 2, 3), Steady(1, 2, 0), Wandering(3)]))
 def test_programs_that_grow_arrays_mean_the_same_by_turns(text: str, pace: Steady | Wandering) -> None:
     with pytest.MonkeyPatch.context() as patch:

@@ -139,7 +139,20 @@ def works() -> None:
     assert session.stats().units == 1
 
 
-@pytest.mark.parametrize("name", SOURCES)
+# each like another one
+ALIKE = {
+    "conditionals",
+    "choices",
+    "while loops",
+    "statements",
+    "functions",
+    "functions with arrays that call twice",
+    "with-loops that keep their arrays",
+    "products of small matrices",
+}
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.long] * (name in ALIKE)) for name in SOURCES])
 def test_a_limit_strikes_whatever_the_compiler_does(name: str) -> None:
     source = SOURCES[name]()
     begin = time.monotonic()
@@ -150,7 +163,7 @@ def test_a_limit_strikes_whatever_the_compiler_does(name: str) -> None:
 
 def test_other_sessions_compile_meanwhile() -> None:
     found: list[Any] = []
-    thread = threading.Thread(target=lambda: found.append(run(SOURCES["statements"](), 4.0)))
+    thread = threading.Thread(target=lambda: found.append(run(SOURCES["statements"](), 2.0)))
     thread.start()
     for _ in range(5):
         works()

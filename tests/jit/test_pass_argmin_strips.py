@@ -8,7 +8,7 @@ import pytest
 from sacpy.jit.passes import argmin_strips
 from tests.jit.graph_text import unit
 from tests.jit.native_tools import agree_on
-from tests.jit.pass_tools import after, check, outcome, unchanged
+from tests.jit.pass_tools import after, check, unchanged
 
 LEAST = """
 function f(int n, double[n] u, double x)
@@ -88,35 +88,34 @@ def test_a_stretch_is_compared_before_it_is_gone_through() -> None:
 
 
 RNG = np.random.default_rng(3)
-LENGTHS = (0, 1, 2, 127, 128, 129, 130, 257, 700, 5000)
+LENGTHS = (0, 1, 2, 127, 128, 129, 130, 257, 700, 1000)
 
 
 def vectors() -> list[np.ndarray]:
     """Vectors with ties, zeros of both signs, NaNs, and ones of which every element is the best so far."""
     found = [np.round(RNG.uniform(-9, 9, n)) for n in LENGTHS]
     found += [
-        np.where(RNG.uniform(size=1500) < 0.3, np.nan, RNG.uniform(-1, 1, 1500)),
-        np.where(RNG.uniform(size=900) < 0.5, 0.0, -0.0),
-        np.full(900, np.nan),
+        np.where(RNG.uniform(size=600) < 0.3, np.nan, RNG.uniform(-1, 1, 600)),
+        np.where(RNG.uniform(size=400) < 0.5, 0.0, -0.0),
+        np.full(400, np.nan),
     ]
     return [
         *found,
-        np.arange(900.0),
-        -np.arange(900.0),
-        np.r_[np.zeros(600), -1.0, np.zeros(300)],
-        np.r_[np.zeros(640), np.inf, -np.inf],
+        np.arange(400.0),
+        -np.arange(400.0),
+        np.r_[np.zeros(300), -1.0, np.zeros(150)],
+        np.r_[np.zeros(384), np.inf, -np.inf],
     ]
 
 
 @pytest.mark.parametrize(
     "text", [LEAST, FOLD, KEPT, LEAST.replace("lt z, a", "le z, a"), LEAST.replace("lt z, a", "eq z, a")]
 )
-@pytest.mark.parametrize("start", [np.inf, 0.0, -0.0, np.nan, -5.0])
-def test_the_results_are_the_same(text: str, start: float) -> None:
+def test_the_results_are_the_same(text: str) -> None:
+    """Natively and evaluated, as it was and changed: four results, of which each is compared with another."""
     before, changed = unit(text), unit(after(argmin_strips.run, text))
     assert changed != before
-    args = [(u, start) for u in vectors()]
-    assert all(outcome(changed, a) == outcome(before, a) for a in args if len(a[0]) < 1000)
+    args = [(u, start) for u in vectors() for start in (np.inf, 0.0, -0.0, np.nan, -5.0)]
     natively = agree_on(changed, args)
     assert repr(natively) == repr(agree_on(before, args))
 

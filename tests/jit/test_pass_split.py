@@ -468,6 +468,7 @@ def test_what_steps_is_cut_at_its_ends(step: int, far: int) -> None:
         for first in (0, 1, min(m, 4))
         for rounds in (1, 2)
     ]
+    cut = on_host(u)
     for args in many:
-        assert outcome(on_host(u), args) == outcome(u, args)
-    agree_on(on_host(u), many)
+        assert outcome(cut, args) == outcome(u, args)
+    agree_on(cut, many)

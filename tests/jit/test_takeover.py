@@ -189,7 +189,7 @@ def out(text: str, engine: Engine | None) -> str:
     return bytes(world.out() if callable(world.out) else world.out).decode("latin-1")
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.lists(statements(), min_size=3, max_size=10))
 def test_nothing_that_is_given_away_is_seen_again(body: list[str]) -> None:
     text = enlarged(

@@ -38,7 +38,7 @@ from sacpy.lang.types import REAL
 SIZE = 3 << 17  # bytes of a large argument
 SMALL = 1 << 17  # bytes that nobody asks about, here
 PIECES = 3 << 16  # what is made in pieces
-MOST_WRITTEN = 1 << 18
+MOST_WRITTEN = 1 << 16
 ROOM = 1 << 28
 
 
