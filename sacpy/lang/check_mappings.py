@@ -15,11 +15,11 @@ from collections.abc import Collection, Iterator, Sequence
 
 from sacpy.base.spelling import closest
 from sacpy.lang.ast import Pragma
-from sacpy.lang.core import HANDED_ON, Block, Call, Fold, Function, Let, Loop, Partition, Program, Propagate, WithLoop
+from sacpy.lang.core import HANDED_ON, Fold, Function, Partition, Program, Propagate, WithLoop
 from sacpy.lang.diagnostics import Diagnostic, SacError
-from sacpy.lang.dispatch import Certain, Possible
 from sacpy.lang.infer import Inference
 from sacpy.lang.infer_spaces import index_space, lets, outline
+from sacpy.lang.may_fold import may_fold
 from sacpy.lang.pragmas import asks, is_program, word_of
 from sacpy.lang.source import NOWHERE
 from sacpy.lang.walk import block_free, defined, statements
@@ -214,7 +214,7 @@ def _of_loop(
             continue
         if all(isinstance(o, Fold) for o in loop.operators):
             yield from (diagnostic(_no_tiles(m), p) for p, m in own if isinstance(m, GpuMem) and m.names)
-        elif not any(isinstance(o, Fold) for o in loop.operators) and not _folds(partition.body, known, program):
+        elif not any(isinstance(o, Fold) for o in loop.operators) and not may_fold(partition.body, known, program):
             yield from (diagnostic(_no_fold(m), p) for p, m in (*own, *common) if isinstance(m, GpuFold))
         kernels = [(p, m.chain) for p, m in own if isinstance(m, GpuKernel)] or [
             (p, m.chain) for p, m in common if isinstance(m, GpuKernel)
@@ -382,46 +382,6 @@ def _of_block(
 
 def _no_fold(m: GpuFold) -> MappingError:
     return m.refused("nothing is folded here, so threads put nothing together", "leave the pragma out")
-
-
-def _folds(body: Block, known: Inference, program: Program | None) -> bool:
-    """Whether something is folded in a body, or may be in what it calls; what a loop does, only its kernel knows."""
-    seen: set[str] = set()
-
-    def within(block: Block, of: Inference | None) -> bool:
-        for s in statements(block):
-            match s:
-                case Loop():
-                    return True
-                case Let(rhs=WithLoop() as w) if _is_fold(w) or any(within(p.body, of) for p in w.partitions):
-                    return True
-                case Let(rhs=Call() as c) if any(map(called, _keys(c, of))):
-                    return True
-        return False
-
-    def called(key: str) -> bool:
-        if program is None:
-            return True
-        if key in seen or program.signature(key).native is not None:
-            return False
-        seen.add(key)
-        return within(program.function(key).body, None)
-
-    return within(body, known)
-
-
-def _is_fold(w: WithLoop) -> bool:
-    return any(isinstance(o, Fold) for o in w.operators)
-
-
-def _keys(call: Call, known: Inference | None) -> tuple[str, ...]:
-    """The functions that a call may take."""
-    match known and known.resolution(call):
-        case Certain(signature=found):
-            return (found.key,)
-        case Possible(signatures=several):
-            return tuple(s.key for s in several)
-    return call.candidates
 
 
 def _fits(chain: Chain, loop: WithLoop, partition: Partition, known: Inference, device: DeviceLimits | None) -> None:

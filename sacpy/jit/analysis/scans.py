@@ -94,7 +94,7 @@ def chain_of(r: g.For, *, strict: bool) -> Chain | None:
         or (strict and any(p.base in REAL for p in scalars))
     ):
         return None
-    lets = {s.targets[0].name: s for s in r.body.statements if isinstance(s, g.Let)}
+    lets = {s.targets[0].name: s for s in r.body.statements if isinstance(s, g.Let) and s.targets}
     after = dict(zip(r.params, r.body.results))
     updates = [_made(after[a], lets) for a in arrays]
     written: list[g.Atom] = []

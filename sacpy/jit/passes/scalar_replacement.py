@@ -51,7 +51,7 @@ class _Replacer(Walker):
         """Whether a loop runs in chunks as it is."""
         from sacpy.jit.analysis.scans import scan_of
 
-        return scan_of(r, self.ints.sums, strict=False) is not None
+        return r.combine is not None or scan_of(r, self.ints.sums, strict=False) is not None
 
     def handed_on(self, r: g.For, k: int) -> tuple[g.Let, g.Atom] | None:
         """The load of a carried array that gives what the round before has stored, and what this one stores."""

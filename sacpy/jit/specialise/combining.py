@@ -13,7 +13,6 @@ from sacpy.jit.ir.associative import Combine
 from sacpy.jit.ir.rewrite import free
 from sacpy.jit.specialise.kinds import apart, targets
 from sacpy.jit.specialise.values import Fails, Kind, Ranks
-from sacpy.jit.specialise.withloops import applied
 from sacpy.lang import core
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ def associative(walk: Walk, function: core.Lambda, kinds: Sequence[Kind]) -> Com
     try:
         with b.inside(closed=True) as scope:
             b.declare((*left, *right))
-            results = applied(walk, function, current, new)
+            results = walk.applied(function, current, new)
         with b.again(scope):
             combined = [a for kind, r in zip(kinds, results) for a in apart(b, kind, r)]
     except (Fails, Ranks, Unsupported):  # whoever applies it in the body says so

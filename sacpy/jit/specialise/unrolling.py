@@ -92,10 +92,10 @@ def _once(walk: Walk, loop: core.WithLoop) -> list[Value]:
                 results += [threads[bind.name] for bind in o.params]
             case core.Fold():
                 neutrals = [walk.value(n) for n in o.neutrals]
-                partials = [withloops.combine(walk, o, neutrals, values[at : at + len(neutrals)]) for values in rounds]
+                partials = [walk.applied(o.combine, neutrals, values[at : at + len(neutrals)]) for values in rounds]
                 total = partials[0]
                 for partial in partials[1:]:
-                    total = withloops.combine(walk, o, partial, total)
+                    total = walk.applied(o.combine, partial, total)
                 results += total
     return results
 
@@ -186,8 +186,8 @@ def _fold(walk: Walk, loop: core.WithLoop, operator: core.Fold, boxes: Sequence[
         current = list(neutrals)
         for at in where.points() or ():
             withloops.bind_index(walk, p, tuple(map(integer, at)))
-            current = withloops.combine(walk, operator, current, walk.results(p.body, p.values))
+            current = walk.applied(operator.combine, current, walk.results(p.body, p.values))
             if (b.count - before) * total > COST * 4 and b.count - before > LIMIT:
                 return None
-        result = current if result is None else withloops.combine(walk, operator, current, result)
+        result = current if result is None else walk.applied(operator.combine, current, result)
     return neutrals if result is None else result

@@ -111,6 +111,13 @@ class Walk:
         for statement in block.statements:
             self._statement(statement)
 
+    def applied(self, function: core.Lambda, left: Sequence[Value], right: Sequence[Value]) -> list[Value]:
+        """One application of a function that combines values."""
+        for bind, value in zip(function.params, [*left, *right]):
+            self.env[bind.name] = value
+        with self.b.in_cells():
+            return self.results(function.body, function.results)
+
     def results(self, block: core.Block, atoms: Sequence[core.Atom]) -> list[Value]:
         """The values of these atoms behind the statements of a block. Raises `Branches`."""
         return [self._set(value, atom) for value, atom in zip(self.values(block, atoms), atoms)]

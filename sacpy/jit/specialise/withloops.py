@@ -402,7 +402,7 @@ def _fold(
             values, new = targets(b, kinds, ["val"] * len(kinds))
             with b.inside(closed=False) as scope:
                 b.declare((*accumulators, *values))
-                results = combine(walk, operator, current, new)
+                results = walk.applied(operator.combine, current, new)
                 wider = [join(kind, kind_of(b, r, b.depth - 1)) for kind, r in zip(kinds, results)]
             if wider == kinds:
                 break
@@ -439,17 +439,5 @@ def _keeps(walk: Walk, operator: core.Fold, kinds: Sequence[Kind], own: Sequence
     values, new = targets(b, own, ["val"] * len(own))
     with b.inside(closed=True):
         b.declare((*accumulators, *values))
-        results = combine(walk, operator, current, new)
+        results = walk.applied(operator.combine, current, new)
         return all(join(kind, kind_of(b, r, b.depth - 1)) == kind for kind, r in zip(kinds, results))
-
-
-def combine(walk: Walk, operator: core.Fold, accumulators: Sequence[Value], values: Sequence[Value]) -> list[Value]:
-    """One application of a fold's function."""
-    return applied(walk, operator.combine, accumulators, values)
-
-
-def applied(walk: Walk, function: core.Lambda, left: Sequence[Value], right: Sequence[Value]) -> list[Value]:
-    for bind, value in zip(function.params, [*left, *right]):
-        walk.env[bind.name] = value
-    with walk.b.in_cells():
-        return walk.results(function.body, function.results)
