@@ -326,6 +326,17 @@ class Inverse(Node):
     b: Poly = ZERO
     c: int = 1
 
+    @property
+    def is_exact(self) -> bool:
+        """Whether the root of a quadratic one, in floating point, is never off, for offsets below 2^31. Under it is
+        u = b b + 4 a c k, a whole number below 2^45 here; where an extent begins it is a square, of which the root is
+        exact, and in front of that it is less by 4 a c, so the root is less by far more than rounding adds: relatively
+        by 2^-44, not 2^-53. And to divide by 2 a, a power of two, is exact."""
+        a, b = self.a.constant, self.b.constant
+        if self.kind != "quadratic" or a is None or b is None or a < 1:
+            return False
+        return int(a) & (int(a) - 1) == 0 and a * self.c <= 1 << 11 and abs(b) <= 1 << 20
+
 
 def inverse(of: Poly | None, variable: str) -> Inverse:
     """The inverse of a sum, as a function of the position `variable`."""

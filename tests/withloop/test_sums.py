@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Mapping
 
+import numpy as np
 import pytest
 
 from sacpy.withloop import piecewise as pw
@@ -105,6 +106,25 @@ def test_closed_forms() -> None:
     assert sums(N, power) == ["(1 << x0) - 1", "x1"]
     assert sums(N, X[0] + ONE, X[1] + ONE)[0] == "x0 * x0 * x0 / 6 + x0 * x0 / 2 + x0 / 3"
     assert Extents((N, pw.quotient("div", X[0], pw.number(2)))).sums()[0] is None
+
+
+@pytest.mark.parametrize("extent", [X[0] + ONE, X[0], X[0] + pw.number(1000), X[0].scaled(2) + ONE, X[0].scaled(4)])
+def test_roots_that_need_no_correction(extent: Poly) -> None:
+    """In front of each row, at its first element, and at its last one."""
+    how = inverse(Extents((N, extent)).sums()[0], position(0))
+    assert how.kind == "quadratic" and how.is_exact
+    a, b, c = float(how.a.constant or 0), float(how.b.constant or 0), how.c
+    x = np.arange(1.0, 70000.0)
+    starts = (a * x + b) * x / c
+    for k in (starts - 1, starts, starts + 1):
+        k = k[(k >= 0) & (k < 2.0**31)]
+        found = np.floor((np.sqrt(k * (4 * a * c) + b * b) - b) * (1.0 / (2 * a)))
+        assert ((a * found + b) * found / c <= k).all() and ((a * (found + 1) + b) * (found + 1) / c > k).all()
+
+
+def test_roots_that_may_be_off() -> None:
+    for extent in (N - X[0], X[0] + N, X[0].scaled(3), X[0] + pw.number(1 << 21)):
+        assert not inverse(Extents((N, extent)).sums()[0], position(0)).is_exact
 
 
 def test_band() -> None:

@@ -305,7 +305,7 @@ def _last_below(
         return short(x), short(before(x))
     if how.kind == "quadratic":
         b = cx.prim("double", "tod", pw.computed(how.b, machine, values), span=span)
-        return _root(cx, int(how.a.constant or 0), b, how.c, left, end, span)
+        return _root(cx, int(how.a.constant or 0), b, how.c, left, end, how.is_exact, span)
     least, most = cx.bind("low", "long", span), cx.bind("high", "long", span)
     tests: list[core.Atom] = []
     updates: list[core.Atom] = []
@@ -330,11 +330,11 @@ def _last_below(
 
 
 def _root(
-    cx: Context, a: int, b: core.Atom, c: int, left: core.Atom, end: core.Atom, span: Span
+    cx: Context, a: int, b: core.Atom, c: int, left: core.Atom, end: core.Atom, exact: bool, span: Span
 ) -> tuple[core.Atom, core.Atom]:
     """The last x below `end` with (a x + b) x / c <= left, and that number. All in floating point, of which vector
     units have as much as of ints: as no extent is negative and there are at most 2^31 elements, every product is a
-    whole number below 2^53, and the root is at most one off."""
+    whole number below 2^53, and the root is at most one off. `exact`: it never is."""
 
     def real(op: str, *args: core.Atom | float, base: str = "double") -> core.Atom:
         atoms = [core.Const("double", (), (v,), span) if isinstance(v, float) else v for v in args]
@@ -345,6 +345,10 @@ def _root(
 
     assert c & (c - 1) == 0, "the sum of a linear function has halves at most, and those of its numbers"
     k = real("tod", left)
+    if exact:
+        root = real("sqrt", real("add", real("mul", k, float(4 * a * c)), real("mul", b, b)))
+        x = real("floor", real("mul", real("sub", root, b), 1.0 / (2 * a)))
+        return real("toi", x, base="int"), real("toi", before(x), base="int")
     last = real("sub", real("tod", end), 1.0)
     under = real("max", real("add", real("mul", b, b), real("mul", k, float(4 * a * c))), 0.0)
     root = real("floor", real("mul", real("sub", real("sqrt", under), b), 1.0 / (2 * a)))
