@@ -39,6 +39,11 @@ def main(argv: list[str] | None = None) -> int:
         help="everything on the emulator, with tiny sizes and without peers: tries the measuring itself",
     )
     parser.add_argument(
+        "--rehearse",
+        action="store_true",
+        help="the same with the stand-in for a GPU: the interpreter of PTX behind what sacpy asks of the driver",
+    )
+    parser.add_argument(
         "--only", metavar="TEXT", action="append", help="the steps whose names contain this; may be given several times"
     )
     parser.add_argument("--peers", default=",".join(PEERS), help="which peers are asked, with commas between them")
@@ -47,10 +52,10 @@ def main(argv: list[str] | None = None) -> int:
     )
     parser.add_argument("--step", type=float, default=90.0, help="how long one step may take")
     options = parser.parse_args(argv)
-    settings = Settings(
-        options.emulator, options.quick, () if options.emulator else tuple(p for p in options.peers.split(",") if p)
-    )
-    watching = () if options.emulator else tuple(f"sanitizer {tool}" for tool in sanitizer.TOOLS)
+    tiny = options.emulator or options.rehearse
+    peers = () if tiny else tuple(p for p in options.peers.split(",") if p)
+    settings = Settings(options.emulator, options.quick, peers, options.rehearse)
+    watching = () if tiny else tuple(f"sanitizer {tool}" for tool in sanitizer.TOOLS)
     chosen = [
         name for name in [*names(settings), *watching] if not options.only or any(text in name for text in options.only)
     ]

@@ -26,26 +26,33 @@ SAMPLE = ("black_scholes", "matmul", "regression")  # the programs that run on t
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """`emulator`: in the place of the GPU, with tiny sizes; `quick`: the smallest sizes only; `peers`: those that are
+    """`emulator`: in the place of the GPU, with tiny sizes; `rehearsal`: the same with the stand-in for a GPU and its
+    driver, so that all but the driver is what runs on a GPU; `quick`: the smallest sizes only; `peers`: those that are
     asked."""
 
     emulator: bool = False
     quick: bool = False
     peers: tuple[str, ...] = PEERS
+    rehearsal: bool = False
+
+    @property
+    def tiny(self) -> bool:
+        """Whether there is no GPU."""
+        return self.emulator or self.rehearsal
 
 
 def names(settings: Settings) -> list[str]:
     """The steps in their order: what must hold, then what all else is compared with, then the cases, small sizes first;
     last whole programs."""
-    if settings.emulator:
+    if settings.tiny:
         sized = [(TINY, f"case {case.name}") for case in CASES] + [(TINY, "mappings")]
     else:
         most = 1 if settings.quick else 3
         sized = [(size, f"case {case.name}") for case in CASES for size in case.sizes[:most]] + [
             (size, "mappings") for size in (1 << 16, 1 << 26, 1 << 28)[:most]
         ]
-    whole = [f"programs, {n}" for n in range(1 if settings.emulator else GROUPS)] + (
-        [] if settings.emulator or settings.quick else [f"corpus, {n}" for n in range(GROUPS)]
+    whole = [f"programs, {n}" for n in range(1 if settings.tiny else GROUPS)] + (
+        [] if settings.tiny or settings.quick else [f"corpus, {n}" for n in range(GROUPS)]
     )
     return [
         "checks",
@@ -74,6 +81,8 @@ class Steps:
         """The device. Raises `DeviceFailure` where there is none."""
         from sacpy.jit.device.context import emulated, real
 
+        if self.settings.rehearsal:
+            stand_in()
         return emulated("sm_90") if self.settings.emulator else real()
 
     @cached_property
@@ -81,7 +90,8 @@ class Steps:
         from benchmarks.gpu.checks import on
         from sacpy import Session
 
-        return on("emulator") if self.settings.emulator else Session(target="cuda")
+        assert self.hardware
+        return on(self.target) if self.settings.tiny else Session(target="cuda")
 
     @cached_property
     def _modules(self) -> dict[str, Any]:
@@ -129,13 +139,14 @@ class Steps:
         """What must agree with the interpreter."""
         from benchmarks.gpu.checks import checks, on
 
-        return {c.name: c.problem for c in checks(on(self.target), 1e-4 if self.settings.emulator else 1e-5)}
+        assert self.hardware
+        return {c.name: c.problem for c in checks(on(self.target), 1e-4 if self.settings.tiny else 1e-5)}
 
     def copy(self) -> dict[str, Any]:
         """The bytes per second, read and written, of a copy on the device, by its size."""
         memory, machine = self.hardware.memory, self.hardware.machine
         found = {}
-        for elements in (TINY,) if self.settings.emulator else (1 << 24, 1 << 26, 1 << 28):
+        for elements in (TINY,) if self.settings.tiny else (1 << 24, 1 << 26, 1 << 28):
             a, b = memory.new("float", (elements,)), memory.new("float", (elements,))
             taken = seconds(lambda a=a, b=b: machine.copy(b.address(), a.address(), a.nbytes), self.wait)  # type: ignore[misc]
             found[str(elements)] = 2 * a.nbytes / taken
@@ -172,7 +183,7 @@ class Steps:
 
         paths = (
             [p for p in programs.PROGRAMS if p.stem in SAMPLE]
-            if self.settings.emulator
+            if self.settings.tiny
             else (programs.PROGRAMS if which == "programs" else programs.CORPUS)[group::GROUPS]
         )
         return dict(programs.wrong(paths, self.target, self.wait))
@@ -229,6 +240,15 @@ class Steps:
             return seconds(lambda: function(*given), measure.waiter(name, module))
         except Exception as error:  # a peer may fail in any way; it is left out then
             return f"left out: {type(error).__name__}: {error}"[:500]
+
+
+def stand_in() -> None:
+    """From now on the GPU of this process is the interpreter of PTX, behind the stand-in for cuda.core."""
+    from sacpy.jit.device.context import Hardware, take_place
+    from tests.ptx.driver import PtxCuda
+
+    for strict in (False, True):
+        take_place(Hardware(PtxCuda("sm_90", strict=strict, races=False, memory=1 << 28).machine()), strict)
 
 
 def _differs(found: Any, wanted: Any) -> str:

@@ -22,6 +22,8 @@ BANKS = 128  # bytes that shared memory gives a multiprocessor in a clock
 SECOND = 48  # the same of the second-level cache: 5120 bytes a clock for the 108 of an A100
 LATENCY = 600e-9  # seconds that memory lets wait, about: what is asked for meanwhile is in flight
 
+_PROCESSOR = 16384.0  # bytes that a multiprocessor has in flight then, where there are no figures
+
 
 class Rates(Node):
     """Of a card: bytes of memory and operations on reals a second (a multiply-add is two), `clock` in Hz,
@@ -65,6 +67,13 @@ class Estimate(Node):
     seconds: float
     limit: str
     tail: float
+
+
+def keeps_busy(device: DeviceLimits, threads: int, each: float) -> bool:
+    """Whether so many threads, each of which asks for so many bytes at a time, keep the memory of a device busy."""
+    rates = RATES.get(device.name)
+    processor = _PROCESSOR if rates is None else rates.memory * LATENCY / rates.processors
+    return min(threads, device.processors * device.threads_per_processor) * each >= device.processors * processor
 
 
 def estimate(device: DeviceLimits, work: Work, blocks: int, threads: int, busy: Occupancy | None) -> Estimate | None:

@@ -173,6 +173,24 @@ def test_everything_is_measured_on_the_emulator(tmp_path: Path) -> None:
     assert report["wrong"] == [] and report["device"] == "the emulated sm_90"
 
 
+@pytest.mark.long
+def test_everything_is_measured_on_the_stand_in_for_a_gpu(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.gpu", "--rehearse"],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env=os.environ | {"OUT": str(tmp_path)},
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    report = json.loads((tmp_path / "gpu.json").read_text())
+    assert list(report["steps"]) == names(Settings(rehearsal=True, peers=()))
+    assert not [name for name, step in report["steps"].items() if "error" in step]
+    assert report["wrong"] == [] and report["device"] == "Fake H100"
+
+
 def test_without_a_gpu_the_report_says_so(tmp_path: Path) -> None:
     environment = os.environ | {"OUT": str(tmp_path), "SACPY_GPU": "none"}
     done = subprocess.run(

@@ -206,15 +206,15 @@ def test_a_block_folds_a_row(text: str) -> None:
     ]
 
 
-TALL = np.arange(75 * 21).reshape(75, 21).astype(np.int32) % 23
+TALL = np.arange(300 * 21).reshape(300, 21).astype(np.int32) % 23
 
 
 def test_many_rows_have_some_threads_of_a_warp_each() -> None:
     found = run("int[.] f(int[.,.] a) { return { [i] -> 2 * sum(a[i]) + i }; }", TALL, device=ONE)
     assert [(launch.purpose, launch.grid, launch.block) for launch in found.launches] == [
-        ("rows", (1, 1, 2), (1, 1, 256))
+        ("rows", (1, 1, 5), (1, 1, 256))
     ]
-    assert "75 cells with 4 threads each keep the device busy" in found.launches[0].reasons[0]
+    assert "300 cells with 4 threads each keep the device busy" in found.launches[0].reasons[0]
 
 
 COLUMNS = "int[.] f(int[.,.] a) { return { [j] -> sum({ [i] -> a[i,j] }) + j | [j] < [shape(a)[1]] }; }"

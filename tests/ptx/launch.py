@@ -59,6 +59,7 @@ class Launch(Accesses, Warps):
         self.dynamic = dynamic
         self.initialised = initialised
         self.params = {}
+        self.given = np.frombuffer(params, np.uint8)
         at = 0
         for v in program.entry.params:
             at += -at % v.align
@@ -255,6 +256,12 @@ class Launch(Accesses, Warps):
             array[:, at : at + raw.shape[1]] = raw
         else:
             array[m, at : at + raw.shape[1]] = raw
+
+    def load_param_at(self, address: A, size: int) -> A:
+        """Parameters of the kernel by their places among them, one for each lane."""
+        places = np.asarray(address, np.int64).reshape(-1, 1) + np.arange(size)
+        got = np.ascontiguousarray(self.given[places]).view(UINT[size]).reshape(-1)
+        return got[0] if np.ndim(address) == 0 else got
 
     def load_param(self, frame: Frame, name: str, at: int, size: int, m: A) -> A:
         array = frame.params[name]

@@ -51,6 +51,11 @@ class Moves(Operands):
         if space == "param":
             name, _, offset = i.args[1].strip("[]").partition("+")
             names = names_in(i.args[0])
+            if name.startswith("%"):  # of several parameters one, by its place
+                for k, n in enumerate(names):
+                    at = f"{self.use(name, 'u8')} + Tu8({int(offset or 0) + k * int(t[1])})"
+                    self.set(n, f"S.load_param_at({at}, {t[1]}).view(T{t})", t, g)
+                return
             for k, n in enumerate(names):
                 self.set(
                     n, f"S.load_param(F, {name!r}, {int(offset or 0) + k * int(t[1])}, {t[1]}, m).view(T{t})", t, g

@@ -112,6 +112,12 @@ class Operands:
             return f"T{t}(F.depot + {self.c.locals[name] + int(more or 0)})"
         if name in self.program.addresses:
             return self.constant(TYPES[t](self.program.addresses[name][1] + int(more or 0)))
+        place = 0
+        for v in self.program.entry.params:
+            place += -place % v.align
+            if v.name == name:
+                return self.constant(TYPES[t](place + int(more or 0)))
+            place += v.size
         raise PtxError(f"operand {name!r}")
 
     def seen(self, name: str, had: str, t: str) -> str:

@@ -313,7 +313,7 @@ GROUPED = (
         pytest.param(
             cells, length, front, marks=[pytest.mark.long] * ((length, front) not in ((33, "nvptx"), (17, "libnvvm")))
         )
-        for cells, length in ((70, 17), (41, 300), (131, 33))
+        for cells, length in ((300, 17), (41, 300), (131, 33))
         for front in ("libnvvm", "nvptx")
     ],
 )

@@ -109,6 +109,11 @@ def real(strict: bool = False, cache: Cache | None = None) -> Hardware:
     return found
 
 
+def take_place(hardware: Hardware, strict: bool = False, number: int = 0) -> None:
+    """Makes this the GPU of that number, for those who have a stand-in for one."""
+    _gpus[number, strict] = hardware
+
+
 _gpus: dict[tuple[int, bool], Hardware] = {}
 
 
@@ -119,4 +124,4 @@ def missing(failure: DeviceFailure) -> SacError:
     return SacError(Diagnostic("E0782", f"there is no GPU to run on: {failure.reason}", NOWHERE, help=help))
 
 
-__all__ = ["Device", "Hardware", "emulated", "emulator", "gpu", "missing", "real"]
+__all__ = ["Device", "Hardware", "emulated", "emulator", "gpu", "missing", "real", "take_place"]

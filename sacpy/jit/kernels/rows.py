@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 
 from sacpy.jit.analysis.combine import Cell
+from sacpy.jit.analysis.shared_planner import BYTES
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir import kernel as k
 from sacpy.jit.kernels import maps
@@ -24,6 +25,7 @@ from sacpy.jit.kernels.source import Built, Source, parameter_block
 from sacpy.jit.kernels.values import Value
 from sacpy.nodes import Node, field, replace
 from sacpy.withloop import chains
+from sacpy.withloop.rates import keeps_busy
 from sacpy.withloop.spaces import IndexSpace
 from sacpy.withloop.ways import GpuFold
 
@@ -32,7 +34,7 @@ _LONG = 1024  # indices that a fold has at least to be shared although its threa
 _EACH = 8  # indices of a thread at least where a fold is cut into chunks
 _LAST = 128  # threads of a block that puts chunks together
 _GROUPED = 16  # indices of a fold from which on some threads of a warp share it, where they read side by side
-_IN_FLIGHT = 4  # elements that a thread has asked for at a time, as loops are unrolled
+_FEW = 4  # indices that a thread has at least then
 _BY_WARPS = GpuFold("shuffle")
 
 
@@ -55,6 +57,12 @@ class Row(Cell):
 
     along: bool
     across: bool
+
+    @property
+    def bytes(self) -> int:
+        """What an index of the fold reads."""
+        loads = (s.rhs for s in g.statements(self.inner.body) if isinstance(s, g.Let) and isinstance(s.rhs, g.Load))
+        return sum(BYTES[x.array.base] for x in loads)
 
     @property
     def ordered(self) -> bool:
@@ -101,10 +109,11 @@ class Row(Cell):
         if self.across or not self.along or self.ordered or length < least:
             return None
         threads = device.warp
-        while threads > 1 and threads * _IN_FLIGHT > length:
+        while threads > 1 and threads * _FEW > length:
             threads //= 2
-        many = cells * threads * min(_IN_FLIGHT, length // threads) >= device.processors * _FULL
-        if threads < 2 or threads > options.fold_threads or options.fold_threads < device.warp or not many:
+        if threads < 2 or threads > options.fold_threads or options.fold_threads < device.warp:
+            return None
+        if not keeps_busy(device, cells * threads, self.bytes * min(MOST_COPIES, length // threads)):
             return None
         why = f"{cells} cells with {threads} threads each keep the device busy, and these read neighbouring elements"
         return Share(options.fold_threads // threads, threads, 1, True, why)
@@ -153,15 +162,8 @@ class Rows:
     ) -> None:
         self.many = each
         self.way = _BY_WARPS if share.grouped else way
-        self.source, self.number, self.row, self.outer, self.inner, self.share, self.bits = (
-            source,
-            number,
-            row,
-            outer,
-            inner,
-            share,
-            bits,
-        )
+        self.source, self.number, self.row = source, number, row
+        self.outer, self.inner, self.share, self.bits = outer, inner, share, bits
 
     def _begin(self, purpose: str) -> None:
         self.thread = self.source.thread(f"{purpose}{self.number}", self.bits)
