@@ -162,6 +162,15 @@ STAGES: dict[str, tuple[str, int, int, tuple[int, ...]]] = {
         3,
         (2, 16),
     ),
+    "two threads compare in turns, and double in place": (
+        f"int[.] g(int[.] v) {{ n = shape(v)[0]; v = with {{{FORCE}([0] <= [x] < [n]) : v[n - 1 - x]; }} "
+        f": genarray([n], 0); v = with {{{FORCE}#pragma gputhreads(2)\n([0] <= [x] < [n] step [2]) : "
+        "min(v[x], v[x + 1]); ([1] <= [x] < [n] step [2]) : max(v[x], v[x - 1]); } : genarray([n], 0); "
+        f"return with {{{FORCE}#pragma gputhreads(2)\n([0] <= [x] < [n]) : v[x] * 2; }} : genarray([n], 0); }}",
+        8,
+        3,
+        (2, 40),
+    ),
     "an array that two stages read": (
         f"int[.] g(int[.] v) {{ a = with {{{FORCE}([0] <= [x] < shape(v)) : v[x] + 1; }} : genarray(shape(v), 0); "
         f"b = with {{{FORCE}([0] <= [x] < shape(v)) : a[(x + 1) % shape(v)[0]]; }} : genarray(shape(v), 0); "
@@ -214,6 +223,7 @@ OF_ONE_KIND = STAGES.keys() - {
     "each reads its neighbour's, which it has computed itself",
     "a stage with gaps, a default and three elements a thread",
     "one modarray in place, one that is not",
+    "two threads compare in turns, and double in place",
     "an index that comes of elements",
     "a fold, and what it gives",
 }
@@ -327,6 +337,12 @@ def test_a_check_that_fails_is_told() -> None:
     assert np.array_equal(module.f(np.array([[1, 2, 0]], np.int32)), [[2, 0, 1]])
     with pytest.raises(SacError, match="E0601"):
         module.f(np.array([[1, 2, 3]], np.int32))
+
+
+def test_a_fold_that_wants_more_threads_than_the_block_has_is_refused() -> None:
+    text = "int g(int[.] v) { return with {\n#pragma gpufold runs(2)\n([0] <= [x] < shape(v)) : v[x]; } : fold(+, 0); }"
+    with pytest.raises(SacError, match="100 elements by 2 each are more threads than the 32 of the block"):
+        emulated().define(rows(text, 32, result="int[.]")).f(np.ones((2, 100), np.int32))
 
 
 def test_empty_rows_and_no_rows() -> None:

@@ -17,7 +17,7 @@ import numpy as np
 from sacpy.jit.analysis.reached import Numbers, settled
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir import kernel as k
-from sacpy.jit.kernels.block_places import Deal, deals, flat, index_of, numbers_of
+from sacpy.jit.kernels.block_places import Deal, counted, deals, flat, index_of, numbers_of
 from sacpy.jit.kernels.crossing import Touched, apart
 from sacpy.jit.kernels.values import Memory, Value
 from sacpy.jit.passes.mappings import forced
@@ -47,6 +47,11 @@ def _settled(p: g.Partition, space: IndexSpace) -> g.Partition:
     if not space.size:
         return p
     return replace(p, body=settled(p.body, dict(zip((v.name for v in p.index), numbers_of(space))), space.size))
+
+
+def _reads_first(deal: Deal) -> bool:
+    """Whether nothing is read of a unit, or anew, once it has written."""
+    return deal.each == 1 or (deal.even if deal.together else len(deal.pieces) == 1)
 
 
 class _Stage:
@@ -140,7 +145,7 @@ class _Stage:
     def _in_place(self) -> g.Var | None:
         """The array of the block whose place the first result may take."""
         first, extents = self.w.operators[0], self.extents[0]
-        if 0 in extents or any(deal.together and deal.each > 1 and not deal.even for deal in self.deals):
+        if 0 in extents or not all(map(_reads_first, self.deals)):
             return None
         kept = {home.name for name, home in self.p.homes.items() if name in self.living}
         for name, home in self.p.homes.items():
@@ -195,7 +200,7 @@ class _Stage:
         threads = max(min(d.threads, self.most) for d in self.deals)
         elements = sum(d.size * len(d.pieces) for d in self.deals)
         where = ", in place" if source is not None else "" if isinstance(homes[0], g.Var) else ", into the result"
-        return f"{elements} elements by {threads} threads{where}"
+        return f"{counted(elements, 'element')} by {counted(threads, 'thread')}{where}"
 
     def _code(self, deal: Deal, homes: Sequence[Memory | g.Var]) -> k.ForAll:
         """The code of the threads that have some pieces."""

@@ -15,13 +15,13 @@ from sacpy.jit.analysis.reached import Numbers
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir import kernel as k
 from sacpy.jit.ir.rewrite import free
-from sacpy.jit.kernels.block_places import index_of, numbers_of
+from sacpy.jit.kernels.block_places import counted, index_of, numbers_of
 from sacpy.jit.kernels.crossing import Touched
 from sacpy.jit.kernels.numbers import fold_of, pragmas_of
 from sacpy.jit.kernels.reduction import Reduction, Shared
 from sacpy.jit.kernels.shares import threads_of
 from sacpy.jit.kernels.values import Value
-from sacpy.nodes import Record, replace
+from sacpy.nodes import Record
 from sacpy.withloop.errors import MappingError
 from sacpy.withloop.spaces import IndexSpace
 from sacpy.withloop.ways import GpuFold
@@ -95,8 +95,12 @@ def _threads(most: int, length: int, program: BlockProgram, way: GpuFold | None)
         if whole != most or most % k.WARP:
             raise way.refused(f"a block of {most} threads has no whole warps to shuffle in", "take 32, 64, 128, ..")
         return most
-    threads = threads_of(length, whole, replace(program.device, threads_per_block=whole), way)
-    return min(threads, whole)
+    if way.each and -(-length // way.each) > whole:
+        raise way.refused(
+            f"{length} elements by {way.each} each are more threads than the {whole} of the block that can fold",
+            "let a thread fold more of them, or give the block more threads",
+        )
+    return threads_of(length, whole, program.device, way)
 
 
 def _together(
@@ -139,7 +143,9 @@ def _together(
     for a in shared.arrays:
         program.crossing.sizes[a.name] = int(np.prod([int(e.value) for e in g.extents_of(a) if isinstance(e, g.Const)]))
     writes = [] if shared.own else [Touched(a.name, places, places[:, None]) for a in shared.arrays]
-    words = f"{length} elements folded by {threads} threads" + (f", {way.words}" if way is not None else "")
+    words = f"{counted(length, 'element')} folded by {counted(threads, 'thread')}" + (
+        f", {way.words}" if way is not None else ""
+    )
     program.phase([k.ForAll((t,), (b.word_const(threads),), b.close())], reads, writes, words)
     steps = reduction.tree(shared, threads)
     program.body += steps

@@ -47,6 +47,11 @@ class Deal(Node):
         return self.size % self.threads == 0
 
 
+def counted(number: int, what: str) -> str:
+    """So many of something, in words."""
+    return f"{number} {what}{'s' * (number != 1)}"
+
+
 def deals(pieces: Sequence[Piece], words: Sequence[Sequence[Stage]], most: int) -> list[Deal]:
     """How pieces are dealt among at most so many threads. `words`: what pragmas say of the pieces of each partition.
     `MappingError` where that cannot be."""

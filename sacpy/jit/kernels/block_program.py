@@ -18,7 +18,7 @@ from sacpy.jit.ir.rewrite import free, uses
 from sacpy.jit.kernels import maps
 from sacpy.jit.kernels.block_arrays import staged
 from sacpy.jit.kernels.block_folds import Total, folded, reads_of_total
-from sacpy.jit.kernels.block_places import index_of, numbers_of
+from sacpy.jit.kernels.block_places import counted, index_of, numbers_of
 from sacpy.jit.kernels.builder import IrArithmetic
 from sacpy.jit.kernels.crossing import Crossing, Touched
 from sacpy.jit.kernels.nests import divided, results_of, select
@@ -222,4 +222,4 @@ class BlockProgram:
         self.b.open()
         self.start(items, copy)
         code = k.ForAll((t,), (self.b.word_const(space.size),), self.b.close())
-        self.phase([code], reads, (), f"{space.size} elements into the result")
+        self.phase([code], reads, (), f"{counted(space.size, 'element')} into the result")

@@ -13,6 +13,7 @@ from collections.abc import Hashable, Sequence
 from sacpy.jit.analysis.shared_planner import plan_shared
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir import kernel as k
+from sacpy.jit.kernels.block_places import counted
 from sacpy.jit.kernels.block_program import BlockProgram, Noted
 from sacpy.jit.kernels.block_stages import sizes_of, stages_of
 from sacpy.jit.kernels.launches import KernelOptions, Launch, Refused
@@ -136,7 +137,7 @@ def launches(
 def _in_words(built: BuiltBlock, size: int) -> list[str]:
     """What the phases of a block are."""
     barriers = sum(isinstance(s, k.Barrier) for s in built.kernel.body)
-    found = [f"{len(built.phases)} stages, {barriers} barriers, {size} bytes of shared memory"]
+    found = [f"{counted(len(built.phases), 'stage')}, {counted(barriers, 'barrier')}, {size} bytes of shared memory"]
     at = 0
     while at < len(built.phases):
         end = at
