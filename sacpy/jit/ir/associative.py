@@ -1,7 +1,7 @@
 """The function of a scan, as graphs keep it.
 
-It uses nothing from around it, so passes leave it as it is, and hand it on; who writes it where it is needed makes a
-copy. A pass that takes away some of what a loop carries takes it away, too.
+It uses nothing from around it, and its variables have names that no others have: passes leave it as it is, and hand it
+on. A pass that takes away some of what a loop carries takes it away, too.
 """
 
 from __future__ import annotations

@@ -20,11 +20,11 @@ from collections.abc import Callable, Sequence
 
 from sacpy.jit.analysis.costs import cost
 from sacpy.jit.analysis.folds import Reduction
-from sacpy.jit.analysis.scans import Scan, scan_of
+from sacpy.jit.analysis.scans import Chain, Scan, chain_of, scan_of
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.names import Names
 from sacpy.jit.ir.operations import op_base
-from sacpy.jit.ir.rewrite import Rewriter, copied, names_of
+from sacpy.jit.ir.rewrite import Rewriter, copied, names_of, uses
 from sacpy.jit.passes.stepping import around, scans_as_loops
 from sacpy.lang.constants import zero
 from sacpy.lang.types import REAL
@@ -66,11 +66,13 @@ class _Code:
 class _Monoid:
     """Elements of a scan (see `analysis/scans`) in graphs."""
 
+    identities: tuple[g.Const, ...]
+
     def __init__(self, scan: Scan) -> None:
         self.scan = scan
         one = g.Const(scan.base, Reduction((scan.code,), (scan.base,)).neutral(0))
         first = {"reset": (g.Const("bool", False),), "affine": (g.Const(scan.base, 1.0 if scan.base in REAL else 1),)}
-        self.identities: tuple[g.Const, ...] = (*first.get(scan.form, ()), one)
+        self.identities = (*first.get(scan.form, ()), one)
 
     def combined(self, code: _Code, a: Sequence[g.Atom], b: Sequence[g.Atom]) -> list[g.Atom]:
         """Two elements, the first one first."""
@@ -86,12 +88,74 @@ class _Monoid:
             return [code.op("or", a[0], b[0]), code.op("select", b[0], b[1], both)]
         return [both]
 
-    def applied(self, code: _Code, result: g.Atom, element: Sequence[g.Atom]) -> g.Atom:
-        """The result that comes of one before and an element."""
-        return self.combined(code, (*self.identities[:-1], result), element)[-1]
+    @property
+    def cost(self) -> float:
+        """What it takes to compute an element."""
+        return cost(self.scan.values)
 
-    def started(self, result: g.Atom) -> tuple[g.Atom, ...]:
-        return (*self.identities[:-1], result)
+    def values(self, code: _Code, index: g.Atom, given: Sequence[g.Var]) -> list[g.Atom]:
+        """The element of an index."""
+        scan = self.scan
+        found = code.insert(scan.values, {scan.loop.index.name: index, scan.array.name: given[0]})
+        if scan.negative:
+            found[-1] = code.op("neg", found[-1])
+        return found
+
+    def started(self, result: Sequence[g.Atom]) -> tuple[g.Atom, ...]:
+        """The element that a result is."""
+        return (*self.identities[:-1], *result)
+
+    def result(self, element: Sequence[g.Atom]) -> list[g.Atom]:
+        """What comes of an element that begins with a result."""
+        return list(element[-1:])
+
+    def written(
+        self, code: _Code, p: g.Atom, index: g.Atom, given: Sequence[g.Var], begun: Callable[[g.Atom], list[g.Atom]]
+    ) -> list[g.Atom]:
+        """What is written at an index, that of value p. `begun`: the result of the values before one."""
+        scan = self.scan
+        (found,) = begun(p if scan.exclusive else code.op("add", p, g.integer(1), exact=True))
+        return code.insert(scan.post, {scan.seen.name: found, scan.loop.index.name: index, scan.array.name: given[0]})
+
+
+class _Function(_Monoid):
+    """Elements of a scan by any function."""
+
+    def __init__(self, chain: Chain) -> None:
+        self.chain, self.identities = chain, chain.function.neutrals
+
+    @property
+    def cost(self) -> float:
+        return cost(self.chain.values)
+
+    def combined(self, code: _Code, a: Sequence[g.Atom], b: Sequence[g.Atom]) -> list[g.Atom]:
+        f = self.chain.function
+        return code.insert(f.block, {v.name: x for v, x in zip((*f.left, *f.right), (*a, *b))})
+
+    def values(self, code: _Code, index: g.Atom, given: Sequence[g.Var]) -> list[g.Atom]:
+        known: dict[str, g.Atom] = {a.name: c for a, c in zip(self.chain.accumulators, self.identities)}
+        return code.insert(self.chain.values, {**known, self.chain.loop.index.name: index})
+
+    def started(self, result: Sequence[g.Atom]) -> tuple[g.Atom, ...]:
+        return tuple(result)
+
+    def result(self, element: Sequence[g.Atom]) -> list[g.Atom]:
+        return list(element)
+
+    def written(
+        self, code: _Code, p: g.Atom, index: g.Atom, given: Sequence[g.Var], begun: Callable[[g.Atom], list[g.Atom]]
+    ) -> list[g.Atom]:
+        chain = self.chain
+        count = uses(chain.post)
+        known: dict[str, g.Atom] = {chain.loop.index.name: index}
+        before = {a.name for a in chain.accumulators}
+        if any(count[name] for name in before):
+            known |= {a.name: x for a, x in zip(chain.accumulators, begun(p))}
+        after = [a for a in chain.values.results if isinstance(a, g.Var) and a.name not in before]
+        if any(count[a.name] for a in after):
+            found = begun(code.op("add", p, g.integer(1), exact=True))
+            known |= {a.name: x for a, x in zip(chain.values.results, found) if a in after}
+        return code.insert(chain.post, known)
 
 
 class _Leveller(Rewriter):
@@ -107,9 +171,8 @@ class _Leveller(Rewriter):
     def statement(self, s: g.Stmt) -> Sequence[g.Stmt]:
         if isinstance(s, g.Check) or not isinstance(s.rhs, g.For):
             return tuple(super().statement(s))
-        scan = scan_of(s.rhs, {}, strict=self.strict)
-        done = not self.strict and scan_of(s.rhs, {}, strict=True) is not None
-        if scan is None or scan.accumulator is None or done:
+        found = _elements(s.rhs, self.strict)
+        if found is None or (not self.strict and _elements(s.rhs, True) is not None):
             return tuple(super().statement(s))
         code = _Code(self.supply)
         r = s.rhs
@@ -120,7 +183,7 @@ class _Leveller(Rewriter):
         short = Rewriter({}, self.supply).statement(s)
         (loop,) = short
         assert isinstance(loop, g.Let)
-        long = code.inside(lambda inner: _Levels(inner, scan, n).results(r))
+        long = code.inside(lambda inner: _Levels(inner, r, found, n).results())
         branch = g.If(test, g.Block((loop,), loop.targets), long)
         return (*code.statements, g.Let(s.targets, branch, s.span))
 
@@ -128,20 +191,16 @@ class _Leveller(Rewriter):
 class _Levels:
     """The with-loops of one scan. `n`: how many values there are."""
 
-    def __init__(self, code: _Code, scan: Scan, n: g.Atom) -> None:
-        self.code, self.scan, self.n, self.monoid = code, scan, n, _Monoid(scan)
-        at = scan.loop.params.index(scan.array)
-        given = scan.loop.initial[at]
-        assert isinstance(given, g.Var)
-        self.given = given
+    def __init__(self, code: _Code, r: g.For, monoid: _Monoid, n: g.Atom) -> None:
+        self.code, self.loop, self.n, self.monoid = code, r, n, monoid
+        self.given = [a for a in r.initial if isinstance(a, g.Var) and g.extents_of(a)]
 
-    def results(self, r: g.For) -> list[g.Atom]:
+    def results(self) -> list[g.Atom]:
         """What the targets of the loop are."""
-        assert self.scan.accumulator is not None
-        code = self.code
-        initial = r.initial[r.params.index(self.scan.accumulator)]
+        code, r = self.code, self.loop
+        initial = [a for p, a in zip(r.params, r.initial) if not g.extents_of(p)]
         values: Elements = self.values
-        if cost(self.scan.values) > DEAR:
+        if self.monoid.cost > DEAR:
             values = self.of(self.vectors(self.n, values))
         first = self.length(self.n)
         below = self.totals(first, self.n, values)
@@ -149,9 +208,10 @@ class _Levels:
         above = self.totals(second, first, self.of(below))
         starts = self.scanned(second, initial, above)
         starts = self.spread(first, starts, below)
-        result = self.last(starts, values)
-        last = self.reduced(code, g.integer(0), second, self.monoid.started(initial), self.of(above))[-1]
-        return [result if p == self.scan.array else last for p in r.params]
+        arrays = iter(self.last(starts, values))
+        total = self.reduced(code, g.integer(0), second, self.monoid.started(initial), self.of(above))
+        last = iter(self.monoid.result(total))
+        return [next(arrays if g.extents_of(p) else last) for p in r.params]
 
     def length(self, n: g.Atom) -> g.Atom:
         """How many elements the next level has."""
@@ -159,25 +219,21 @@ class _Levels:
 
     def index(self, code: _Code, p: g.Atom) -> g.Atom:
         """The index of value p."""
-        r = self.scan.loop
+        r = self.loop
         if r.step > 0 and r.lower == g.integer(0):
             return p
         return code.op("add" if r.step > 0 else "sub", r.lower, p, exact=True)
 
     def position(self, code: _Code, i: g.Atom) -> g.Atom:
         """Which value an index is that of."""
-        r = self.scan.loop
+        r = self.loop
         if r.step > 0 and r.lower == g.integer(0):
             return i
         return code.op("sub", *((i, r.lower) if r.step > 0 else (r.lower, i)), exact=True)
 
     def values(self, code: _Code, p: g.Atom) -> list[g.Atom]:
         """The element that value p is."""
-        known: dict[str, g.Atom] = {self.scan.loop.index.name: self.index(code, p), self.scan.array.name: self.given}
-        found = code.insert(self.scan.values, known)
-        if self.scan.negative:
-            found[-1] = code.op("neg", found[-1])
-        return found
+        return self.monoid.values(code, self.index(code, p), self.given)
 
     def of(self, arrays: Sequence[g.Var]) -> Elements:
         """Elements whose components lie in arrays."""
@@ -215,46 +271,57 @@ class _Levels:
 
         return self.vectors(n, total)
 
-    def scanned(self, n: g.Atom, initial: g.Atom, totals: Sequence[g.Var]) -> g.Var:
+    def scanned(self, n: g.Atom, initial: Sequence[g.Atom], totals: Sequence[g.Var]) -> list[g.Var]:
         """What comes of all totals before each."""
 
         def start(code: _Code, c: g.Atom) -> list[g.Atom]:
-            return self.reduced(code, g.integer(0), c, self.monoid.started(initial), self.of(totals))[-1:]
+            element = self.reduced(code, g.integer(0), c, self.monoid.started(initial), self.of(totals))
+            return self.monoid.result(element)
 
-        return self.vectors(n, start)[0]
+        return self.vectors(n, start)
 
-    def begun(self, code: _Code, c: g.Atom, end: g.Atom, starts: g.Var, values: Elements) -> g.Atom:
+    def begun(self, code: _Code, c: g.Atom, end: g.Atom, starts: Sequence[g.Var], values: Elements) -> list[g.Atom]:
         """The result before element `end`, in the group of element c: from the start of the group on."""
         group = code.op("div", c, g.integer(R))
         first = code.op("mul", group, g.integer(R), exact=True)
-        start = code.let("start", g.ScalarType(starts.base), g.Load(starts, (group,)))
-        return self.reduced(code, first, end, self.monoid.started(start), values)[-1]
+        start = [code.let("start", g.ScalarType(v.base), g.Load(v, (group,))) for v in starts]
+        return self.monoid.result(self.reduced(code, first, end, self.monoid.started(start), values))
 
-    def spread(self, n: g.Atom, above: g.Var, totals: Sequence[g.Var]) -> g.Var:
+    def spread(self, n: g.Atom, above: Sequence[g.Var], totals: Sequence[g.Var]) -> list[g.Var]:
         """What each element of a level starts with, from what those of the level above do."""
-        return self.vectors(n, lambda code, c: [self.begun(code, c, c, above, self.of(totals))])[0]
+        return self.vectors(n, lambda code, c: self.begun(code, c, c, above, self.of(totals)))
 
-    def last(self, starts: g.Var, values: Elements) -> g.Var:
-        """The vector of results."""
-        r, scan = self.scan.loop, self.scan
+    def last(self, starts: Sequence[g.Var], values: Elements) -> list[g.Var]:
+        """The vectors of results."""
+        r = self.loop
         index = self.code.supply.var("i", g.INT)
 
         def element(code: _Code) -> list[g.Atom]:
             p = self.position(code, index)
-            end = p if scan.exclusive else code.op("add", p, g.integer(1), exact=True)
-            found = self.begun(code, p, end, starts, values)
-            return code.insert(scan.post, {scan.seen.name: found, r.index.name: index, scan.array.name: self.given})
+            return self.monoid.written(code, p, index, self.given, lambda end: self.begun(code, p, end, starts, values))
 
         lower, upper = r.lower, r.upper
         if r.step < 0:
             lower, upper = (self.code.op("add", a, g.integer(1), exact=True) for a in (r.upper, r.lower))
-        assert isinstance(self.given.type, g.ArrayType)
         part = g.Partition((lower,), (upper,), None, None, (index,), self.code.inside(element))
-        frame, base = self.given.type.extents, self.given.base
+        frame = g.extents_of(self.given[0])
         complete = (lower, (upper,)) == (g.integer(0), frame)
-        operator = g.Genarray(base, (), g.Const(base, zero(base))) if complete else g.Modarray(self.given)
-        whole = g.WithLoop(frame, (part,), (operator,), disjoint=True, complete=complete)
-        return self.code.let("scanned", self.given.type, whole)
+        operators = tuple(
+            g.Genarray(v.base, (), g.Const(v.base, zero(v.base))) if complete else g.Modarray(v) for v in self.given
+        )
+        targets = tuple(self.code.supply.var("scanned", v.type) for v in self.given)
+        whole = g.WithLoop(frame, (part,), operators, disjoint=True, complete=complete)
+        self.code.statements.append(g.Let(targets, whole))
+        return list(targets)
+
+
+def _elements(r: g.For, strict: bool) -> _Monoid | None:
+    """How the elements of a loop that is a scan are combined, if one value, or a few, are handed on."""
+    scan = scan_of(r, {}, strict=strict)
+    if scan is not None:
+        return None if scan.accumulator is None else _Monoid(scan)
+    chain = chain_of(r, strict=strict)
+    return None if chain is None or not chain.arrays else _Function(chain)
 
 
 def levels(function: g.Function, strict: bool) -> g.Function:

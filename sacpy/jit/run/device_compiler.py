@@ -88,8 +88,10 @@ def _graph(program: Program, key: str, kind: Kind, tools: CompileContext, clock:
 def packing() -> Packing:
     """What packs graphs. Sources are packed with their texts, as those that come from Python or a prompt are in no
     file; the library's are read again."""
+    from sacpy.jit.ir.associative import Combine
+
     texts = {Source: ("text", _of_source, _source)}
-    return Packing(graphs, Report, Counts, Pragma, Span, special=texts)
+    return Packing(graphs, Combine, Report, Counts, Pragma, Span, special=texts)
 
 
 def _of_source(source: Source) -> tuple[str, ...]:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from sacpy.jit.failures import Unsupported
 from sacpy.jit.ir.associative import Combine
-from sacpy.jit.ir.rewrite import free
+from sacpy.jit.ir.graph import Var
+from sacpy.jit.ir.rewrite import Rewriter, free
 from sacpy.jit.specialise.kinds import apart, targets
 from sacpy.jit.specialise.values import Fails, Kind, Ranks
 from sacpy.lang import core
@@ -35,4 +36,13 @@ def associative(walk: Walk, function: core.Lambda, kinds: Sequence[Kind]) -> Com
     block = scope.block(combined)
     if free(block) - {v.name for v in (*left, *right)}:
         return None
-    return Combine(left, right, block)
+    own = _Apart()
+    return Combine(own.binds(left), own.binds(right), own.block(block))
+
+
+class _Apart(Rewriter):
+    """Gives variables names that no other code has, whatever becomes of that."""
+
+    def bind(self, v: Var) -> Var:
+        new = self.env[v.name] = Var(f"{v.name}'", v.type)
+        return new
