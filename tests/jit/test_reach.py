@@ -129,6 +129,7 @@ CHOICES = {
     "rows.SHARED": ("programs/conjugate_gradient.sac", "laplacian/0"),
     "rows.TURNS": (WAYS, "stripes/0"),
     "rows.MESHED": (WAYS, "wider/0"),
+    "threads.EVEN": ("programs/trmv.sac", "trmv/0"),
     "threads.CUT": ("programs/conjugate_gradient.sac", "laplacian/0"),
     "threads.LINES": (WAYS, "attended/0"),
     "threads.PANELS": ("benchmarks/suite/attention/attention.sac", "run/0"),
