@@ -140,3 +140,10 @@ def test_braces_of_the_program_are_part_of_what_is_said() -> None:
     assert found.code == "E0506" and found.help.startswith("`({ [i] -> i | [i] < [3] })[-1]` of Python is `")
     assert found.edit is not None
     assert Workspace().check_text(found.edit.applied(found.span.source.text), "a.sac", None)[1] == []
+
+
+def test_a_change_of_two_places_needs_no_module() -> None:
+    """`^` on bools: one of the changes that are tried has two places, and no `use` line."""
+    (found,) = checked("  a = true; b = false; c = a ^ b;")
+    assert found.code == "E0403" and found.edit is not None
+    assert Workspace().check_text(found.edit.applied(found.span.source.text), "a.sac", None)[1] == []

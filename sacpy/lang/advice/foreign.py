@@ -335,11 +335,15 @@ def _changes(span: Span, text: str, template: Template, say: str, remark: str) -
         yield Change(say.format(f"`{text}`") + needs + _behind(remark), Edit(span, text, also))
 
 
+_USE = re.compile(r"\s*use (\w+): all;\s*")
+
+
 def _by_name(change: Change) -> Change | None:
     """What does without the line that a module needs: an expression by itself has no place for that."""
-    if not change.edit.also:
+    used = _USE.fullmatch(change.edit.also[0].text) if change.edit.also else None
+    if used is None:  # it goes together with something else
         return None
-    module = change.edit.also[0].text.split()[1].rstrip(":")
+    module = used[1]
     named = f"{module}::{change.edit.text}"
     help = change.help.replace(f", with `use {module}: all;`", "").replace(f"`{change.edit.text}`", f"`{named}`")
     return Change(help, Edit(change.edit.span, named))
