@@ -303,15 +303,15 @@ MUTANTS: dict[Mutant, str] = {
         "a vector of a scan forgets those before it",
         HOST + "scanning",
         "Piece.scanned",
-        "self.monoid.applied(code, before, [*flags, old])",
+        "self.monoid.applied(code, before, old)",
         "before",
     ): "running",
     Mutant(
         "threads scan from the same start",
-        HOST + "scanning",
-        "Spread.add",
-        "self.monoid.applied(code, start, total)",
-        "start",
+        HOST + "scan_chunks",
+        "Vectors.applied",
+        "self.monoid.applied(self.low.code, starts[0], element)",
+        "starts[0]",
     ): "running",
     Mutant(
         "an exclusive scan is inclusive", HOST + "scanning", "Piece.scanned", "self.scan.exclusive", "False"

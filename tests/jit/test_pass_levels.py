@@ -29,6 +29,14 @@ CASES = {
         s = with { ([0] <= [i] < [n]) : Map{v[i], i}; } : scan(then, Map{1, 0});
         return { [i] -> s[i].a + s[i].b | [i] < [n] };
     }""",
+    "any": """struct Place { int at; int value; };
+    struct Place larger(struct Place x, struct Place y) { return y.value > x.value ? y : x; }
+    int[.], int[.] f(int[n] v) {
+        s = with { ([0] <= [i] < [n]) : Place{i, v[i] * 2}; } : scan(larger, Place{-1, -1000});
+        return ({ [i] -> s[i].at + 1 | [i] < [n] }, { [i] -> s[i].value | [i] < [n] });
+    }""",
+    "any_before": """int last(int sofar, int value) { return value % 4 == 0 ? sofar : value; }
+    int[.] f(int[n] v) { return with { ([0] <= [i] < [n]) : v[i] * 3; } : exscan(last, 0); }""",
     "map": "double[.] f(double[n] v) { return sqrt(cumsum(abs(v) + 1.0)) * v; }",
     "dear": "double[.] f(double[n] v) { return cummax(sin(v) * exp(v)); }",
     "some": """int[.], int f(int[n] v) {
@@ -51,7 +59,7 @@ def argument(case: str, n: int) -> np.ndarray:
     return v
 
 
-OFTEN = ("sums", "extremes", "flags")
+OFTEN = ("extremes", "flags")
 
 
 @pytest.mark.parametrize("case", [c if c in OFTEN else pytest.param(c, marks=pytest.mark.long) for c in CASES])
@@ -72,9 +80,10 @@ def test_random_units_mean_what_they_meant() -> None:
         assert assert_keeps_meaning(stepping.run_levels, range(40)) > 10
 
 
-def test_map_scan_map_stays_on_the_device() -> None:
-    both = Both(HEAD + CASES["map"])
-    v = argument("map", 5000)
+@pytest.mark.parametrize(("case", "results"), [("map", 1), ("any", 2)])
+def test_map_scan_map_stays_on_the_device(case: str, results: int) -> None:
+    both = Both(HEAD + CASES[case])
+    v = argument(case, 5000)
     both.same("f", v)
     transfers = both.device.memory.transfers
-    assert (transfers.times_in, transfers.times_out) == (1, 1)
+    assert (transfers.times_in, transfers.times_out) == (1, results)
