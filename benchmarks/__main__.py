@@ -17,7 +17,19 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import blocks, circuits, compare, interpreter, native, parallel, planted, prompt, startup, terminal
+from benchmarks import (
+    blocks,
+    circuits,
+    compare,
+    interpreter,
+    native,
+    parallel,
+    planted,
+    prompt,
+    startup,
+    terminal,
+    triangles,
+)
 from benchmarks.append import command as append
 from benchmarks.capture import command as capture
 from benchmarks.first import command as first
@@ -36,6 +48,7 @@ LIMITED: dict[str, Callable[[argparse.Namespace], list[Row]]] = {
     "prompt": lambda options: [*prompt.measure(options.repetitions), *terminal.measure(options.repetitions)],
     "native": lambda options: native.measure(options.repetitions),
     "parallel": lambda options: parallel.measure(options.repetitions),
+    "triangles": lambda options: triangles.measure(options.repetitions),
 }
 """Parts that are rows with limits."""
 SHOWING: dict[str, Shown] = {

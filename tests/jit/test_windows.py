@@ -24,7 +24,7 @@ from tests.fuzz.differential import QUICK_STRICT, compare, native
 from tests.fuzz.windows import windows
 from tests.jit.native_tools import same
 
-SEEDS = [pytest.param(s, marks=() if s < 6 else pytest.mark.long) for s in range(150)]
+SEEDS = [pytest.param(s, marks=() if s < 3 else pytest.mark.long) for s in range(150)]
 DEVICE = {"emulator strict": EMULATOR["emulator strict"]}
 TEXT = (Path(__file__).parents[2] / "benchmarks" / "windows" / "windows.sac").read_text(encoding="utf-8")
 
@@ -47,7 +47,7 @@ def test_random_windows_are_the_same_on_the_cpu(seed: int) -> None:
     assert not outcome.refused_before and not outcome.different, (outcome.case.source, outcome.expected)
 
 
-@pytest.mark.parametrize("seed", [1, 8, *(pytest.param(s, marks=pytest.mark.long) for s in range(20, 80))])
+@pytest.mark.parametrize("seed", [8, *(pytest.param(s, marks=pytest.mark.long) for s in (1, *range(20, 80)))])
 def test_random_windows_are_the_same_on_the_emulator(seed: int) -> None:
     outcome = compare(windows(seed), DEVICE)
     assert not outcome.refused_before and not outcome.different, (outcome.case.source, outcome.expected)
@@ -122,7 +122,10 @@ def called(program: ElaboratedProgram, name: str, engine: Engine, *args: np.ndar
     return Evaluator(program, World.captured(), engine=engine, strict_fp=True).call(program.key(entry, ()), args)[0]
 
 
-def test_whole_and_cut_are_equal_to_the_last_bit() -> None:
+@pytest.mark.parametrize(
+    "manners", [("constant", "reflected"), pytest.param(("clamped", "wrapped"), marks=pytest.mark.long)]
+)
+def test_whole_and_cut_are_equal_to_the_last_bit(manners: tuple[str, str]) -> None:
     """Also with NaN, infinities and zeros of both signs in the picture, and a picture smaller than the window."""
     rng = np.random.default_rng(5)
     loaded = Workspace().load_text(f"#define WIDTH 7\n{TEXT}")[0]
@@ -135,7 +138,7 @@ def test_whole_and_cut_are_equal_to_the_last_bit() -> None:
         picture[rng.random(shape) < 0.02] = np.nan
         picture[rng.random(shape) < 0.02] = -0.0
         picture[1, 1] = np.inf
-        for name in ("clamped", "constant", "wrapped", "reflected"):
+        for name in manners:
             found = [called(loaded, name, engine, picture, weights) for engine in (cut, whole)]
             assert same(*found), name
     assert any(v.report.cuts for site in cut.sites for v in site.versions.values())

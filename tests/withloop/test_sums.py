@@ -82,7 +82,7 @@ def check(seed: int) -> bool:
 
 
 def test_random_extents_are_counted_right() -> None:
-    assert sum(check(seed) for seed in range(15)) > 4  # enough of them have closed forms
+    assert sum(check(seed) for seed in range(10)) > 3  # enough of them have closed forms
 
 
 @pytest.mark.long
