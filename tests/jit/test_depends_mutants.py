@@ -108,12 +108,23 @@ MUTANTS: dict[Mutant, Callable[[], None]] = {
     Mutant(
         "strips may touch",
         ANALYSIS + "depends",
-        "_apart_along",
-        "never_negative(abs(pace) - 1 - (high - least))",
-        "never_negative(abs(pace) - (high - least))",
+        "_Rounds._never_meet",
+        "abs(w.pace) - 1",
+        "abs(w.pace)",
     ): rounds,
     Mutant(
-        "what moves otherwise is not looked at", ANALYSIS + "depends", "_apart_along", "others.append(form)", "pass"
+        "what moves otherwise is not looked at",
+        ANALYSIS + "depends",
+        "_Rounds._never_meet",
+        "(w.pace != u.pace or not w.pace) and self._outside(u, w)",
+        "w.pace != u.pace or not w.pace",
+    ): rounds,
+    Mutant(
+        "who has left what later rounds get to has left it for earlier ones",
+        ANALYSIS + "depends",
+        "_Rounds._never_meet",
+        "if later and earlier:",
+        "if later or earlier:",
     ): rounds,
     Mutant(
         "products are sums", ANALYSIS + "forms", "Forms._form", "self.form(x, depth - 1) * int(y.value)", "self.form(x)"

@@ -44,7 +44,7 @@ def on_the_host(text: str) -> str:
         .replace("external addrspace(3) global [0 x i8]", "internal addrspace(3) global [65536 x i8] undef")
         .replace("[0 x i8]", "[65536 x i8]")
     )
-    return re.sub(r"^target .*|^!nvvm.*|^!\d+ = .*|noalias readonly", "", text, flags=re.MULTILINE)
+    return re.sub(r"^target .*|^!nvvm.*|^!\d+ = !\{ptr .*|noalias readonly", "", text, flags=re.MULTILINE)
 
 
 class Block:
