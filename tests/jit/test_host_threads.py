@@ -182,6 +182,9 @@ def test_chunks_of_equal_work() -> None:
         assert np.abs(np.diff(work) - work[-1] / (len(work) - 1)).max() <= 1.5 * max(first, last)
         stepped = [evenly(k, lower, lower + count, first, last, 8) for k in range(lower, lower + count)]
         assert all((e - lower) % 8 == 0 for e in stepped)
+    for first, last in ((0.0, 0.0), (5.0, 0.0), (0.0, 5.0), (float("nan"), 1.0), (1.0, -9.0)):  # never out of bounds
+        ends = [evenly(k, 3, 1003, first, last, 1) for k in range(3, 1004)]
+        assert ends[0] == 3 and ends[-1] == 1003 and all(3 <= e <= 1003 for e in ends)
 
 
 def test_steps_align_with_chunks() -> None:

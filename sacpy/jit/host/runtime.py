@@ -208,6 +208,8 @@ divide:
   ret i64 %result
 }}
 declare double @llvm.sqrt.f64(double)
+declare i64 @llvm.fptosi.sat.i64.f64(double)
+declare i64 @llvm.smin.i64(i64, i64)
 define i64 @sacpy_evenly(i64 %index, i64 %lower, i64 %upper, double %first, double %last, i64 %step) {{
   %before = sub i64 %index, %lower
   %count = sub i64 %upper, %lower
@@ -229,7 +231,9 @@ inside:
   %below = fadd double %first, %root
   %r = fdiv double %top, %below
   %at = fmul double %r, %n
-  %row = fptosi double %at to i64
+  %rounded = call i64 @llvm.fptosi.sat.i64.f64(double %at) ; 0 where no index has any work
+  %positive = call i64 @llvm.smax.i64(i64 %rounded, i64 0)
+  %row = call i64 @llvm.smin.i64(i64 %positive, i64 %count)
   %steps = sdiv i64 %row, %step
   %whole = mul i64 %steps, %step
   %found = add i64 %lower, %whole
