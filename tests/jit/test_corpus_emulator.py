@@ -12,11 +12,12 @@ from tests.test_programs import PROGRAMS, beside, name_of
 from tests.tools import first_directive, read_directives
 
 EVERY = 9  # one of so many is in the sample
+DEAR = {"search"}  # ten seconds there
 
 
 def sampled(programs: list[Path]) -> list[object]:
     return [
-        pytest.param(p, marks=() if at % EVERY == 0 else pytest.mark.long, id=name_of(p))
+        pytest.param(p, marks=() if at % EVERY == 0 and name_of(p) not in DEAR else pytest.mark.long, id=name_of(p))
         for at, p in enumerate(programs)
     ]
 

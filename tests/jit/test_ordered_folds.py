@@ -207,7 +207,7 @@ def test_the_cpu_keeps_order_on_several_threads(name: str, strict: bool) -> None
 
 @pytest.mark.parametrize(
     "strategy",
-    ["auto", "jing", *(pytest.param(s, marks=pytest.mark.long) for s in ("foldall", "jing_ext", "jing_printed"))],
+    ["auto", *(pytest.param(s, marks=pytest.mark.long) for s in ("jing", "foldall", "jing_ext", "jing_printed"))],
 )
 def test_the_device_keeps_order(strategy: str) -> None:
     there = Session_("emulator", strategy)
@@ -229,10 +229,10 @@ def test_the_device_keeps_order_over_many_blocks(strategy: str) -> None:
 
 LINE = "CompressGrid([1], ShiftLB(Gen))"
 PRAGMAS = [
-    f"GridBlock(1, SplitLast(1000, {LINE}))",
+    pytest.param(f"GridBlock(1, SplitLast(1000, {LINE}))", marks=pytest.mark.long),
     pytest.param(f"GridBlock(0, SplitLast(40, {LINE}))", marks=pytest.mark.long),
     f"GridBlock(2, SplitLast(3, SplitLast(21, {LINE})))",
-    f"GridBlock(1, PadLast(33, SplitLast(31, {LINE})))",
+    pytest.param(f"GridBlock(1, PadLast(33, SplitLast(31, {LINE})))", marks=pytest.mark.long),
 ]
 
 
