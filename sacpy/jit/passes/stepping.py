@@ -9,7 +9,7 @@ add to elements wherever the data say) holds for them too.
           b = add a, x                                        next u, b
           yield b, b
 
-That is done with one dense partition along one axis. It comes late, so that arrays which such a with-loop reads have
+That is done with one dense partition along one axis; with `into`, along several axes too. It comes late, so that arrays which such a with-loop reads have
 been fused into it. Values handed on that do not need one another go to loops of their own, each with the array that
 needs it, at most one: so a scan of structs is a scan for each field, where their function does not mix these.
 """
@@ -54,6 +54,9 @@ class _Stepper(Walker):
             function = None
         if function is not None:
             parts = [sorted((c for part in parts for c in part), key=lambda c: c.at)]
+        if w.partitions[0].rank > 1:
+            self.nest(s, w.partitions[0], handed)
+            return
         for part in parts:
             initial: list[g.Atom] = []
             for c in part:
@@ -67,6 +70,18 @@ class _Stepper(Walker):
             if len(parts) > 1:  # other parts bind the same names
                 loop = Rewriter({}, self.supply).rhs(loop)
             self.define(tuple(s.targets[c.at] for c in part), loop, s.span)
+
+    def nest(self, s: g.Let, p: g.Partition, handed: Sequence[g.Propagate]) -> None:
+        """Emits a loop for each axis of a with-loop that makes no array."""
+        params = tuple(v for o in handed for v in o.params)
+        body = p.body
+        for index, lower, upper in reversed(list(zip(p.index, p.lower, p.upper))[1:]):
+            outer = tuple(self.supply.var(v.name, v.type) for v in params)
+            targets = tuple(self.supply.var(v.name, v.type) for v in params)
+            body = g.Block((g.Let(targets, g.For(index, lower, upper, 1, params, outer, body), s.span),), targets)
+            params = outer
+        initial = tuple(a for o in handed for a in o.initial)
+        self.define(s.targets, g.For(p.index[0], p.lower[0], p.upper[0], 1, params, initial, body), s.span)
 
     def rounds(self, w: g.WithLoop, part: Sequence[_Column], handed: Sequence[g.Propagate]) -> g.For:
         """The loop over a part, which begins with its own parameters."""
@@ -151,7 +166,8 @@ def _is_scalar(c: _Column) -> bool:
 
 
 def _steps(w: g.WithLoop, words: Container[str]) -> bool:
-    """Whether a with-loop hands values on, is along one axis, and has at most one array in each part."""
+    """Whether a with-loop hands values on, is along one axis, and has at most one array in each part; or, along several
+    axes, combines with elements and makes no array."""
     handed = [o for o in w.operators if isinstance(o, g.Propagate)]
     arrays = [o for o in w.operators if isinstance(o, g.Genarray)]
     if (
@@ -161,8 +177,10 @@ def _steps(w: g.WithLoop, words: Container[str]) -> bool:
         or any(o.cell for o in arrays)
     ):
         return False
-    if len(w.partitions) != 1 or w.partitions[0].rank != 1 or w.partitions[0].step is not None:
+    if len(w.partitions) != 1 or w.partitions[0].rank == 0 or w.partitions[0].step is not None:
         return False
+    if w.partitions[0].rank > 1:
+        return not arrays and all(o.word == "into" for o in handed)
     return (
         len(arrays) < 2
         or _function(handed) is not None
