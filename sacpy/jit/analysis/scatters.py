@@ -24,10 +24,11 @@ _EXACT = frozenset(["add", "mul", "bitand", "bitor", "bitxor", "min", "max", "or
 
 
 class Scatter(Node):
-    """What a round does to an array: `step` combines an element, at `index`, with a value. `updated`: the array
-    after."""
+    """What a round does to an element of an array: `step` combines the one at `index` with a value. `number`: which
+    array of those that are carried; `updated`: the array after. All that is done to one array is of one operation."""
 
     step: Step
+    number: int
     param: g.Var
     given: g.Var
     updated: g.Var
@@ -113,18 +114,29 @@ def scatters_of(
     if not params:
         return []
     lets, count = lets_of(body.statements), uses(body)
-    results = set(body.results)
-    if not all(isinstance(s, g.Check) or is_plain(s) or not results.isdisjoint(s.targets) for s in body.statements):
+    updates = {s.targets[0].name for s in body.statements if isinstance(s, g.Let) and isinstance(s.rhs, g.Update)}
+    if not all(isinstance(s, g.Check) or is_plain(s) or s.targets[0].name in updates for s in body.statements):
         return []
-    found = []
-    for p, given, result in zip(params, initial, body.results):
-        h = _scatter(p, given, result, lets, count, reals)
-        if h is None or any(a in apart for a in h.index):
+    found: list[Scatter] = []
+    for number, (p, given, result) in enumerate(zip(params, initial, body.results)):
+        more = _scatters(number, p, given, result, lets, count, reals)
+        if not more or any(a in apart for h in more for a in h.index):
             return []
-        if any(a in counters for a in h.index) and all(isinstance(a, g.Const) or a in counters for a in h.index):
+        if not any(_is_data(h, counters) for h in more):
             return []
-        found.append(h)
-    return found
+        found += more
+    return found if updates == {h.updated.name for h in found} else []
+
+
+def _is_data(h: Scatter, counters: Container[g.Atom]) -> bool:
+    """Whether data tell where an element is, or it is always the same one."""
+    variables = [a for a in h.index if isinstance(a, g.Var)]
+    return not variables or any(a not in counters for a in variables)
+
+
+def first_of(found: Sequence[Scatter]) -> list[Scatter]:
+    """One for each array."""
+    return [h for n, h in enumerate(found) if not n or h.number != found[n - 1].number]
 
 
 def _of_loops(r: g.For, counters: tuple[g.Var, ...], apart: tuple[g.Var, ...], reals: bool) -> list[Scatter]:
@@ -136,7 +148,9 @@ def _of_loops(r: g.For, counters: tuple[g.Var, ...], apart: tuple[g.Var, ...], r
         return scatters_of(r.params, r.initial, r.body, reals, counters, apart)
     found = _of_loops(s.rhs, (*counters, s.rhs.index), apart, reals)
     return [
-        replace(h, param=p, given=given) for h, p, given in zip(found, r.params, r.initial) if isinstance(given, g.Var)
+        replace(h, param=r.params[h.number], given=given)
+        for h in found
+        if isinstance(given := r.initial[h.number], g.Var)
     ]
 
 
@@ -151,19 +165,48 @@ def _inner(r: g.For) -> g.Let | None:
     return s if all(t is s or isinstance(t, g.Check) or is_plain(t) for t in r.body.statements) else None
 
 
-def _scatter(
-    p: g.Var, given: g.Atom, result: g.Atom, lets: Lets, count: Mapping[str, int], reals: bool
-) -> Scatter | None:
-    """What a body adds to one of its arrays."""
+def _scatters(
+    number: int, p: g.Var, given: g.Atom, result: g.Atom, lets: Lets, count: Mapping[str, int], reals: bool
+) -> list[Scatter]:
+    """What a body adds to elements of one of its arrays, one after the other."""
     if not isinstance(p.type, g.ArrayType) or not isinstance(given, g.Var) or not isinstance(result, g.Var):
-        return None
-    update = lets[result.name].rhs if result.name in lets else None
-    if not isinstance(update, g.Update) or update.array != p or len(update.index) != p.type.rank or count[p.name] != 2:
-        return None
-    load = g.Load(p, update.index)
-    step = step_of(update.value, lets, lambda a: isinstance(a, g.Var) and a.name in lets and lets[a.name].rhs == load)
-    if step is None or not step.alone(count) or not (step.exact or (reals and step.code in ("add", "mul"))):
-        return None
-    if step.code not in _EXACT or (p.base == "bool" and step.code not in ("and", "or")):
-        return None
-    return Scatter(step, p, given, result, update.index)
+        return []
+    updates: list[g.Update] = []
+    versions: list[g.Var] = [result]
+    while versions[-1] != p:
+        s = lets.get(versions[-1].name)
+        if s is None or not isinstance(s.rhs, g.Update) or len(s.rhs.index) != p.type.rank:
+            return []
+        updates.append(s.rhs)
+        versions.append(s.rhs.array)
+    updates.reverse()
+    versions.reverse()
+    found: list[Scatter] = []
+    read = {v.name: 1 for v in versions}  # by the update behind, or as the result
+    for n, update in enumerate(updates):
+        loads = {g.Load(v, update.index) for v in _seen(versions[: n + 1], updates[:n], update.index)}
+        read_before = {a for a, s in lets.items() if s.rhs in loads}
+        step = step_of(update.value, lets, lambda a, old=read_before: isinstance(a, g.Var) and a.name in old)  # type: ignore[misc]
+        if step is None or not step.alone(count) or not (step.exact or (reals and step.code in ("add", "mul"))):
+            return []
+        if step.code not in _EXACT or (p.base == "bool" and step.code not in ("and", "or")):
+            return []
+        if found and step.code != found[0].step.code:
+            return []
+        load = lets[step.old.name].rhs
+        assert isinstance(load, g.Load)
+        read[load.array.name] += 1
+        found.append(Scatter(step, number, p, given, versions[n + 1], update.index))
+    return found if all(count[name] == times for name, times in read.items()) else []
+
+
+def _seen(versions: Sequence[g.Var], updates: Sequence[g.Update], index: tuple[g.Atom, ...]) -> list[g.Var]:
+    """The versions of an array that have the element at an index as the last one has it: constants tell that updates
+    since are of others."""
+    seen = [versions[-1]]
+    for version, update in zip(reversed(versions[:-1]), reversed(updates)):
+        pairs = zip(index, update.index)
+        if not any(isinstance(a, g.Const) and isinstance(b, g.Const) and a.value != b.value for a, b in pairs):
+            break
+        seen.append(version)
+    return seen

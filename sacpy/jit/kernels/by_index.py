@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
-from sacpy.jit.analysis.scatters import Scatter, scatters_of
+from sacpy.jit.analysis.scatters import Scatter, first_of, scatters_of
 from sacpy.jit.ir import graph as g
 from sacpy.jit.kernels.launches import KernelOptions, Launch, Refused
 from sacpy.jit.kernels.numbers import Numbers, array_sizes
@@ -26,11 +26,12 @@ _UNKNOWN = (
 
 
 class ByIndex:
-    """One with-loop. `found`: what it does to each array; `body`: what gives the indices and the value for each.
-    Kernels are remembered by the form of their mapping."""
+    """One with-loop. `found`: what it does to elements; `arrays`: one of these for each array; `body`: what gives the
+    indices and the value for each. Kernels are remembered by the form of their mapping."""
 
     def __init__(self, source: Source, options: KernelOptions, found: Sequence[Scatter]) -> None:
         self.source, self.options, self.found = source, options, tuple(found)
+        self.arrays = tuple(first_of(found))
         (self.partition,) = source.with_loop.partitions
         self.kernels: dict[Hashable, Built] = {}
         gone = {h.step.old.name for h in self.found} | {h.updated.name for h in self.found}
@@ -51,13 +52,13 @@ class ByIndex:
 
     def extents(self, numbers: Numbers) -> tuple[tuple[int, ...], ...]:
         """Those of the arrays."""
-        return tuple(tuple(number_of(e, numbers) for e in h.extents) for h in self.found)
+        return tuple(tuple(number_of(e, numbers) for e in h.extents) for h in self.arrays)
 
     # ---- copies
 
     def copies(self, numbers: Numbers) -> list[Launch]:
         """The launches that give the results the elements that they start with."""
-        return [launch for h, t in zip(self.found, self.source.targets) for launch in self._copy(h, t, numbers)]
+        return [launch for h, t in zip(self.arrays, self.source.targets) for launch in self._copy(h, t, numbers)]
 
     def _copy(self, h: Scatter, target: g.Var, numbers: Numbers) -> list[Launch]:
         """The launch that gives a result the elements that it starts with; none where there are none."""

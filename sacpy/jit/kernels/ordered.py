@@ -10,9 +10,8 @@ arrays were before. So operands keep their order, and are grouped by the extents
     joined      result[j] = given[j], part'[j, 0], ..
 
 The pieces of one element lie side by side: threads that set theirs at the same time write neighbouring elements, and so
-do those that read a level. (Arrays of partial results for each thread are the oldest way to have a histogram: Podlozhnyuk,
-Histogram calculation in CUDA, 2007.) How many pieces there are follows from what the arrays take; where that leaves
-threads with too long a piece, the with-loop stays on the host.
+do those that read a level. (After Podlozhnyuk: Histogram calculation in CUDA, 2007.) How many pieces there are follows
+from what the arrays take; where that leaves threads with too long a piece, the with-loop stays on the host.
 """
 
 from __future__ import annotations
@@ -74,7 +73,7 @@ class Ordered(ByIndex):
         return temporaries, launches
 
     def _buffer(self, number: int, level: int, extents: tuple[int, ...]) -> Buffer:
-        return Buffer(self._name(number, level), self.found[number].param.base, extents)
+        return Buffer(self._name(number, level), self.arrays[number].param.base, extents)
 
     def _name(self, number: int, level: int) -> str:
         return f"{self.source.targets[number].name}.pieces{level}"
@@ -109,7 +108,7 @@ class Ordered(ByIndex):
         words = parameter_block(b, mapping)
         total, length = b.slot("total"), b.slot("length")
         blocks, pieces = b.number("blocks"), b.number("pieces")
-        parts = [b.result(self._name(n, 0), h.param.base, (*h.extents, pieces)) for n, h in enumerate(self.found)]
+        parts = [b.result(self._name(n, 0), h.param.base, (*h.extents, pieces)) for n, h in enumerate(self.arrays)]
         for v in parts:
             b.once[v.name] = False
         block, t = b.names.var("block", b.word), b.names.var("thread", b.word)
@@ -131,7 +130,7 @@ class Ordered(ByIndex):
         b = thread.b
         piece, total, length = numbers
         own = b.as_int(piece)
-        for h, part in zip(self.found, parts):
+        for h, part in zip(self.arrays, parts):
             thread.arrays.each(
                 thread.atoms(h.extents),
                 lambda j, h=h, part=part: b.store(part, (*j, own), h.neutral),  # type: ignore[misc]
@@ -154,7 +153,8 @@ class Ordered(ByIndex):
 
         def finish(values: list[Value]) -> None:
             at = 0
-            for h, part in zip(self.found, parts):
+            for h in self.found:
+                part = parts[h.number]
                 *index, value = (a for a in values[at : at + len(h.index) + 1] if isinstance(a, g.Var | g.Const))
                 at += len(h.index) + 1
                 value = b.op("neg", value) if h.step.negative else value
@@ -168,7 +168,7 @@ class Ordered(ByIndex):
     def _joined(self, number: int, level: int, extents: tuple[int, ...], count: int, numbers: Numbers) -> list[Launch]:
         """The launch that puts the arrays of pieces together: of `R` each, or, for extents of the result's rank, all
         with the elements that there were before."""
-        h = self.found[number]
+        h = self.arrays[number]
         last = len(extents) == len(h.extents)
         space = IndexSpace.of([0] * len(extents), extents)
         choice = choose(self.options.strategy, space, self.options.device)
@@ -190,7 +190,7 @@ class Ordered(ByIndex):
 
     def _read(self, thread: Thread, number: int, level: int) -> tuple[g.Var, g.Atom]:
         """The arrays of a level, and how many pieces they are of."""
-        b, h = thread.b, self.found[number]
+        b, h = thread.b, self.arrays[number]
         count = b.number("pieces")
         for e in thread.atoms(h.extents):
             assert isinstance(e, g.Const) or e.name in b.scalars
@@ -202,7 +202,7 @@ class Ordered(ByIndex):
         self, number: int, level: int, mapping: chains.Mapping, block: tuple[int, ...] | None, bits: int
     ) -> Built:
         thread = self.source.thread("level", bits)
-        b, h = thread.b, self.found[number]
+        b, h = thread.b, self.arrays[number]
         part, count = self._read(thread, number, level)
         groups = b.number("groups")
         made = b.result(self._name(number, level + 1), h.param.base, (*h.extents, groups))
@@ -222,7 +222,7 @@ class Ordered(ByIndex):
         self, number: int, level: int, mapping: chains.Mapping, block: tuple[int, ...] | None, bits: int
     ) -> Built:
         thread = self.source.thread("joined", bits)
-        b, h, target = thread.b, self.found[number], self.source.targets[number]
+        b, h, target = thread.b, self.arrays[number], self.source.targets[number]
         part, count = self._read(thread, number, level)
         result = b.result(target.name, target.base, g.extents_of(target))
 

@@ -55,7 +55,7 @@ class Scattered(ByIndex):
         most = device.processors * (device.threads_per_processor // threads) * WAVES
         blocks = max(1, min(-(-total // (threads * EACH)), most))
         extents = self.extents(numbers)
-        size = sum(math.prod(e) * size_of(h.param.base) for e, h in zip(extents, self.found))
+        size = sum(math.prod(e) * size_of(h.param.base) for e, h in zip(extents, self.arrays))
         own = extents if 0 < size <= SHARED else None
         bits = mapping.bits([*array_sizes(self.source, numbers), total + blocks * threads * 2])
         key = ("combine", mapping.key, own, bits)
@@ -90,7 +90,7 @@ class Scattered(ByIndex):
         results = [b.result(v.name, v.base, g.extents_of(v)) for v in self.source.targets]
         for v in results:
             b.once[v.name] = False
-        shared = [b.shared("own", h.param.base, e) for h, e in zip(self.found, own or ())]
+        shared = [b.shared("own", h.param.base, e) for h, e in zip(self.arrays, own or ())]
         arrays = shared or results
         b.open()
         mine = b.op("add", b.op("mul", block, b.word_const(threads), exact=True), t, exact=True)
@@ -113,8 +113,8 @@ class Scattered(ByIndex):
         b.seq_for(b.word_const(0), count, [], one)
         body: tuple[k.BlockStmt, ...] = (k.ForAll((t,), (b.word_const(threads),), b.close()),)
         if own is not None:
-            first = [self._begin(b, h, a, e) for h, a, e in zip(self.found, shared, own)]
-            last = [self._end(b, h, a, r, e) for h, a, r, e in zip(self.found, shared, results, own)]
+            first = [self._begin(b, h, a, e) for h, a, e in zip(self.arrays, shared, own)]
+            last = [self._end(b, h, a, r, e) for h, a, r, e in zip(self.arrays, shared, results, own)]
             body = (*first, k.Barrier(), *body, k.Barrier(), *last)
         return Built(b.kernel((block,), (blocks,), (b.word_const(threads),), body), tuple(v.name for v in b.shape))
 
@@ -123,12 +123,12 @@ class Scattered(ByIndex):
 
         def finish(values: list[Value]) -> None:
             at = 0
-            for h, array in zip(self.found, arrays):
+            for h in self.found:
                 *index, value = values[at : at + len(h.index) + 1]
                 at += len(h.index) + 1
                 *at_index, new = (a for a in (*index, value) if isinstance(a, g.Var | g.Const))
                 new = b.op("neg", new) if h.step.negative else new
-                b.add(k.Atomic(h.step.code, array, tuple(at_index), new))
+                b.add(k.Atomic(h.step.code, arrays[h.number], tuple(at_index), new))
 
         return finish
 

@@ -8,11 +8,11 @@ fill an array of their own, so that they may run at the same time; then these ar
       q = update p[j] with b                          h = for i from l + c * s to u with p := q: ...
       next q
 
-A loop may do so to several arrays, of any rank, itself or by loops in it (of which each piece has all). What combines may be taken in pieces: sums, bitwise and logical
-operations, extremes (of reals those in which NaN stays once it came, see `analysis/scans`), pieces being combined in
-order; sums of reals are regrouped (`run_reals`) as those of folds are, unless floating point is strict. Pieces have a
-number that depends on the extents only. There are few of them, and none where the loop is short for the size of the
-arrays; then all is done by the last loop, as before.
+A loop may do so to several arrays, of any rank, itself or by loops in it, of which each piece has all. What combines
+may be taken in pieces: sums, products, bitwise and logical operations, extremes (of reals those in which NaN stays once
+it came, see `analysis/scans`), pieces being combined in order; sums and products of reals are regrouped (`run_reals`)
+as those of folds are, unless floating point is strict. Pieces have a number that depends on the extents only. There are
+few of them, and none where the loop is short for the size of the arrays; then all is done by the last loop, as before.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from typing import TYPE_CHECKING
 from sacpy.jit.analysis.combine import function_of
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import Rewriter, copied, needed_for, uses
+from sacpy.jit.passes.stepping import combines, combines_densely, each_partition, nested
 from sacpy.jit.passes.units import per_function
 from sacpy.jit.passes.walker import Walker
 from sacpy.lang.constants import zero
 from sacpy.lang.source import Span
-from sacpy.nodes import replace
 
 if TYPE_CHECKING:
     from sacpy.jit.analysis.scatters import Nest, Scatter
@@ -147,10 +147,10 @@ class _Cutter(Walker):
 
 
 def _found(r: g.For, reals: bool) -> list[Scatter]:
-    """What a loop does to its arrays, if it is such a loop."""
-    from sacpy.jit.analysis.scatters import scatters  # most functions have no loops
+    """What a loop does to each of its arrays, if it is such a loop."""
+    from sacpy.jit.analysis.scatters import first_of, scatters  # most functions have no loops
 
-    return scatters(r, reals)
+    return first_of(scatters(r, reals))
 
 
 def scatter(function: g.Function, reals: bool = False) -> g.Function:
@@ -176,13 +176,13 @@ class _Worded(Walker):
         self.reals = reals
 
     def let(self, s: g.Let) -> None:
-        nest = _combining(s.rhs, self.reals) if isinstance(s.rhs, g.For) else None
+        if isinstance(s.rhs, g.WithLoop) and combines(s.rhs) and len(s.rhs.partitions) > 1:
+            for one in each_partition(s, s.rhs, self.supply):
+                self.let(one)
+            return
+        nest = self.nest(s)
         if nest is not None:
-            r = Rewriter(dict(self.env)).rhs(s.rhs)  # the loops in it go with it
-            assert isinstance(r, g.For)
-            from sacpy.jit.analysis.scatters import nest_of
-
-            self.into(g.Let(s.targets, r, s.span), nest_of(r))
+            self.into(g.Let(s.targets, Rewriter(dict(self.env)).rhs(s.rhs), s.span), nest)
             return
         super().let(s)
         last = self.out[-1]
@@ -190,6 +190,19 @@ class _Worded(Walker):
         if isinstance(last.rhs, g.For) and not self.reals and (found := _setting(last.rhs)) is not None:
             self.out.pop()
             self.last_ones(last, last.rhs, found)
+
+    def nest(self, s: g.Let) -> Nest | None:
+        """The loops of a statement, if they combine; rows that they combine with are loops, too."""
+        rows = _has_rows(s.rhs)
+        if not rows and not isinstance(s.rhs, g.For):
+            return None
+        loop = Rewriter(dict(self.env)).rhs(s.rhs)  # the loops in it go with it
+        if rows:
+            from sacpy.jit.passes.assigning import assigned
+
+            loop = nested(loop, self.supply, s.span) if isinstance(loop, g.WithLoop) else loop
+            loop = assigned(self.source, self.supply, g.Let(s.targets, loop, s.span)).rhs
+        return _combining(loop, self.reals) if isinstance(loop, g.For) else None
 
     def into(self, s: g.Let, nest: Nest) -> None:
         """Emits the with-loop over the rounds of a nest. Where a loop in it has no rounds, checks around that loop are
@@ -269,6 +282,19 @@ def _setting(r: g.For) -> g.Update | None:
     return update if all(is_plain(s) or s.rhs is update for s in lets) else None
 
 
+def _has_rows(r: g.Rhs) -> bool:
+    """Whether a loop, or a with-loop with `into`, replaces rows of arrays."""
+    if isinstance(r, g.WithLoop):
+        bodies = [r.partitions[0].body] if combines_densely(r) else []
+    else:
+        bodies = [r.body] if isinstance(r, g.For) else []
+    return any(
+        isinstance(t, g.Let) and isinstance(t.rhs, g.Update) and g.extents_of(t.rhs.value)
+        for b in bodies
+        for t in b.statements
+    )
+
+
 def _combining(r: g.For, reals: bool) -> Nest | None:
     """A loop, with those in it, that combines elements wherever the data say. `reals`: sums of reals, too."""
     from sacpy.jit.analysis.scatters import nest_of, scatters_of
@@ -287,8 +313,12 @@ def _with_loop(nest: Nest, span: Span) -> g.WithLoop:
 def _worded(function: g.Function, reals: bool) -> g.Function:
     if not any(
         isinstance(s, g.Let)
-        and isinstance(s.rhs, g.For)
-        and ((not reals and _setting(s.rhs) is not None) or _combining(s.rhs, reals) is not None)
+        and (
+            (isinstance(s.rhs, g.For) and not reals and _setting(s.rhs) is not None)
+            or (isinstance(s.rhs, g.For) and _combining(s.rhs, reals) is not None)
+            or _has_rows(s.rhs)
+            or (isinstance(s.rhs, g.WithLoop) and combines(s.rhs) and len(s.rhs.partitions) > 1)
+        )
         for s in g.statements(function.body)
     ):
         return function
