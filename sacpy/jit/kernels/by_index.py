@@ -95,8 +95,7 @@ def combined(source: Source) -> list[Scatter]:
     operators = [o for o in w.operators if isinstance(o, g.Propagate)]
     words = {o.word for o in operators}
     if words != {"into"}:
-        word = min(words - {"into"})
-        raise Refused(f"{word} {HANDED_ON[word]}")
+        raise Refused(in_order(w))
     if len(w.partitions) != 1 or not w.partitions[0].rank:
         raise Refused(f"into {HANDED_ON['into']}")
     params = tuple(v for o in operators for v in o.params)
@@ -105,6 +104,20 @@ def combined(source: Source) -> list[Scatter]:
     if not found:
         raise Refused(f"into {_UNKNOWN}")
     return found
+
+
+def in_order(w: g.WithLoop) -> str:
+    """Why a with-loop that hands values from index to index stays on the host."""
+    word = min((o.word for o in w.operators if isinstance(o, g.Propagate) and o.word != "into"), default="into")
+    why = ""
+    if word == "scan":
+        if any(p.rank > 1 for p in w.partitions):
+            why = "; that of a vector need not: reshape what is scanned, and the result"
+        elif any(p.step is not None for p in w.partitions):
+            why = "; one without a step need not"
+        elif any(o.cell for o in w.operators if isinstance(o, g.Genarray)):
+            why = ", which are arrays; one of scalars or structs need not"
+    return f"{word} {HANDED_ON[word]}{why}"
 
 
 def reorders(w: g.WithLoop) -> bool:

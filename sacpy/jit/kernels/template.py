@@ -11,7 +11,7 @@ from collections.abc import Hashable, Mapping, Sequence
 
 from sacpy.jit.analysis.ints import Ints
 from sacpy.jit.ir.graph import Function, Propagate, Var, WithLoop, extents_of
-from sacpy.jit.kernels.by_index import combined
+from sacpy.jit.kernels.by_index import combined, in_order
 from sacpy.jit.kernels.cells import Cells
 from sacpy.jit.kernels.folds import Folds
 from sacpy.jit.kernels.in_place import candidates, settled
@@ -20,7 +20,6 @@ from sacpy.jit.kernels.nests import divided, results_of, select
 from sacpy.jit.kernels.ordered import Ordered
 from sacpy.jit.kernels.scattered import Scattered, is_atomic
 from sacpy.jit.kernels.source import Source, number_of
-from sacpy.lang.core import HANDED_ON
 
 _MOST_PLANS = 256
 
@@ -97,8 +96,8 @@ def build(
         found = combined(source)
         way = Scattered if is_atomic(found) else Ordered
         return Template(source, [way(source, options, found)], options, ints or Ints(source.around))
-    for o in handed:
-        raise Refused(f"{o.word} {HANDED_ON[o.word]}")
+    if handed:
+        raise Refused(in_order(with_loop))
     framed, folds = divided(with_loop)
     names = results_of(with_loop, targets)
     parts: list[Cells | Folds | Scattered | Ordered] = []
