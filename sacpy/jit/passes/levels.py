@@ -24,6 +24,7 @@ from sacpy.jit.ir.rewrite import Rewriter, names_of
 from sacpy.jit.passes.scan_elements import Code, Monoid, elements_of
 from sacpy.jit.passes.stepping import around, scans_as_loops
 from sacpy.lang.constants import zero
+from sacpy.lang.source import Span
 
 R = 32
 LONG = 4096  # values from which on a scan goes over levels
@@ -56,9 +57,37 @@ class _Leveller(Rewriter):
         short = Rewriter({}, self.supply).statement(s)
         (loop,) = short
         assert isinstance(loop, g.Let)
-        long = code.inside(lambda inner: _Levels(inner, r, found, n).results())
+        if self.strict and found.apart and _is_whole(r):
+            long = code.inside(lambda inner: _whole(inner, r, s.span))
+        else:
+            long = code.inside(lambda inner: _Levels(inner, r, found, n).results())
         branch = g.If(test, g.Block((loop,), loop.targets), long)
         return (*code.statements, g.Let(s.targets, branch, s.span))
+
+
+def _is_whole(r: g.For) -> bool:
+    """Whether a loop goes over all elements of its vectors, upwards."""
+    vectors = [g.extents_of(p) for p in r.params if g.extents_of(p)]
+    return r.step == 1 and r.lower == g.integer(0) and all(e == (r.upper,) for e in vectors)
+
+
+def _whole(code: Code, r: g.For, span: Span) -> list[g.Atom]:
+    """A scan as one with-loop, which a device runs once through memory; what the loop's parameters become."""
+    lets = {t.name: s for s in r.body.statements if isinstance(s, g.Let) for t in s.targets}
+    results = dict(zip(r.params, r.body.results))
+    updates = {p: lets[a.name] for p, a in results.items() if g.extents_of(p) and isinstance(a, g.Var)}
+    written = [s.rhs.value for s in updates.values() if isinstance(s.rhs, g.Update)]
+    totals = [p for p in r.params if p not in updates]
+    body = tuple(s for s in r.body.statements if s not in updates.values())
+    block = g.Block(body, (*written, *(results[p] for p in totals)))
+    part = g.Partition((r.lower,), (r.upper,), None, None, (r.index,), block, (), span)
+    arrays = tuple(g.Genarray(p.base, (), g.Const(p.base, zero(p.base))) for p in updates)
+    initial = tuple(a for p, a in zip(r.params, r.initial) if p in totals)
+    handed = g.Propagate(initial, tuple(totals), "scan", r.combine)
+    whole = g.WithLoop((r.upper,), (part,), (*arrays, handed), disjoint=True, complete=True)
+    targets = {p: code.supply.var("scanned", p.type) for p in (*updates, *totals)}
+    code.statements.append(g.Let(tuple(targets.values()), Rewriter({}, code.supply).rhs(whole), span))
+    return [targets[p] for p in r.params]
 
 
 class _Levels:
