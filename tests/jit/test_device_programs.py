@@ -346,3 +346,37 @@ def test_engines_on_one_device_keep_their_own_books() -> None:
     assert one.device.memory.transfers.bytes_in == 12_000
     one.same("next", np.arange(10_000.0))
     assert len(one.device.account.notes) == 1 and other.device.account.notes == []
+
+
+STRETCHES = """
+int[.] f(int[n] v)
+{
+  w = { [i] -> toi(1000.0 * sin(tod(v[i]))) | [i] < [n] };
+  count = genarray([8], 0);
+  for (at = 0; at < n / 64; at++) {
+    if (with { ([0] <= [i] < [64]) : w[64 * at + i]; } : fold(+, 0) % 2 == 0) {
+      count[at % 8] = count[at % 8] * 3 + w[at];
+    }
+  }
+  return count;
+}
+"""
+
+
+def test_a_loop_with_many_small_with_loops_is_the_hosts_wherever_its_data_lies() -> None:
+    both = Both(STRETCHES, policy=Policy())
+    both.same("f", np.arange(40000, dtype=np.int32) % 97)
+    counts = {placed.device + placed.host for placed in both.program().runtime.placed}
+    assert counts == {0, 1}  # 625 folds are one piece of native code
+    assert both.device.memory.transfers.times_out == 1
+
+
+def test_a_few_rounds_do_not_bring_large_arrays_to_the_host() -> None:
+    class There:
+        on_device, on_host, nbytes = True, False, 1 << 24
+
+    policy = Policy()
+    assert policy.none([64.0], (There(),), 1 << 20)  # type: ignore[arg-type]
+    assert not policy.none([64.0], (There(),), 1)  # type: ignore[arg-type]
+    assert not policy.none([64.0, 1e9], (There(),), 1 << 20)  # type: ignore[arg-type]
+    assert policy.none([64.0], (), 1)
