@@ -25,6 +25,8 @@ from tests.ptx.driver import PtxCuda
 from tests.ptx.sessions import session
 
 N = 1 << 16
+FEW = 5056  # enough for the same kernels
+TARGETS = ("sm_80", "sm_90", "sm_100")
 Array = np.ndarray[Any, Any]
 HEAD = "use Array: all; use Scan: all; use Histogram: all; use Segmented: all; use Select: all; use Sort: all;\n"
 SPLITS = """
@@ -55,26 +57,27 @@ class Algorithm:
     others: str
 
 
-def algorithms() -> list[Algorithm]:
-    """All of them, on `N` elements."""
+def algorithms(n: int = N) -> list[Algorithm]:
+    """All of them, on so many elements."""
     rng = np.random.default_rng(3)
-    v = rng.integers(-99, 99, N).astype(np.int32)
-    k = rng.integers(0, 256, N).astype(np.int32)
-    w = rng.integers(0, 99, N).astype(np.float64)
-    rows = np.sort(rng.integers(0, N, N // 16 + 1)).astype(np.int32)
-    rows[0], rows[-1] = 0, N
+    v = rng.integers(-99, 99, n).astype(np.int32)
+    k = rng.integers(0, 256, n).astype(np.int32)
+    w = rng.integers(0, 99, n).astype(np.float64)
+    rows = np.sort(rng.integers(0, n, n // 16 + 1)).astype(np.int32)
+    rows[0], rows[-1] = 0, n
     sums = "int[.] f(int[n] v) { return cumsum(v); }"
     flags = "int[.] f(int[n] v) { return cumsum_by_flags(v > 90, v); }"
     return [
         Algorithm("scan, int", sums, (v,), np.cumsum, 8, "CUB: 2 launches, 8 bytes; thesis: 3 launches"),
         Algorithm("scan, double", sums.replace("int", "double"), (w,), np.cumsum, 16, "CUB: 2 launches, 16 bytes"),
-        Algorithm("scan by flags, int", flags, (v,), _by_flags, 8, "CUB (by key): 2 launches, 12 bytes"),
+        Algorithm("scan by flags, int", flags, (v,), _by_flags, 8, "CUB (by key): 2 launches"),
         Algorithm(
-            "map, scan, map", "int[.] f(int[n] v) { return cumsum(v * v) + v; }", (v,), lambda v: np.cumsum(v * v) + v, 8, "-"
+            "map, scan, map", "int[.] f(int[n] v) { return cumsum(v * v) + v; }", (v,),
+            lambda v: np.cumsum(v * v) + v, 8, "-",
         ),
         Algorithm(
-            "histogram, 256", "int[.] f(int[n] k) { return bincount(256, k); }", (k,), lambda k: np.bincount(k, None, 256),
-            4, "CUB: 2 launches; thesis: 2 launches, atomic, in global memory",
+            "histogram, 256", "int[.] f(int[n] k) { return bincount(256, k); }", (k,),
+            lambda k: np.bincount(k, None, 256), 4, "CUB: 2 launches; thesis: atomics",
         ),
         Algorithm(
             "histogram, 65536", "int[.] f(int[n] k) { return bincount(65536, k * 256); }", (k,),
@@ -82,7 +85,7 @@ def algorithms() -> list[Algorithm]:
         ),
         Algorithm(
             "weights by key, 256", "double[.] f(int[n] k, double[n] w) { return bincount(256, k, w); }", (k, w),
-            lambda k, w: np.bincount(k, w, 256), 12, "CUB: sort by key, reduce by key: about 10 launches",
+            lambda k, w: np.bincount(k, w, 256), 12, "CUB: sort by key, then reduce by key",
         ),
         Algorithm(
             "counting sort, 256", "int[.] f(int[n] k) { return segment_ids(segment_offsets(bincount(256, k))); }", (k,),
@@ -92,15 +95,12 @@ def algorithms() -> list[Algorithm]:
             "radix sort, 8 bits by splits", SPLITS, (k,), np.sort, 64, "CUB: 3 launches, 12 bytes (a pass of 8 bits)"
         ),
         Algorithm(
-            "filter", "int[.] f(int[n] v) { return filter(v > 0, v); }", (v,), lambda v: v[v > 0], 6, "CUB: 2 launches, 6 bytes"
-        ),
-        Algorithm(
             "sums of segments, 16 long", "int[.] f(int[m] o, int[n] v) { return segment_sum(o, v); }", (rows, v),
             _segments, 4.5, "CUB: 1 launch",
         ),
         Algorithm(
             "sort of rows of 32", "int[.,.] f(int[.,.] a) { return sort(1, a); }", (k.reshape(-1, 32),),
-            lambda a: np.sort(a, 1), 8, "CUB (segmented): 2 or more launches, in shared memory",
+            lambda a: np.sort(a, 1), 8, "CUB: 2 launches or more; thesis: `vsort`",
         ),
     ]  # fmt: skip
 
@@ -156,6 +156,16 @@ def counted(a: Algorithm, front: str) -> Counted:
     )
 
 
+def assembled(a: Algorithm, architecture: str, front: str) -> int:
+    """How many kernels of an algorithm ptxas has assembled for an architecture. Raises `CalledProcessError` where it
+    refuses one."""
+    gpu = PtxCuda(architecture, front, races=False, memory=1 << 28)
+    session(gpu).define(HEAD + a.text).f(*a.arguments)
+    for code in gpu.programs:
+        resources(code.decode(), architecture)
+    return len(gpu.programs)
+
+
 def show(only: Sequence[str]) -> dict[str, Any]:
     """Counts the chosen algorithms, prints a table."""
     found = {
@@ -181,4 +191,8 @@ def show(only: Sequence[str]) -> dict[str, Any]:
     ]
     title = f"\nalgorithms on {N} elements: launches; instructions and bytes moved per element, on {ARCHITECTURE}"
     print(aligned(title, [head, *cells]), flush=True)
+    if toolchain.program("ptxas"):
+        few = [a for a in algorithms(FEW) if a.name in found]
+        made = {(where, front): sum(assembled(a, where, front) for a in few) for where in TARGETS for front in FRONTS}
+        print("assembled by ptxas: " + ", ".join(f"{n} kernels for {w} by {f}" for (w, f), n in made.items()))
     return {name: [asdict(c) for c in both] for name, (_, both) in found.items()}
