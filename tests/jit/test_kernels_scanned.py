@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
@@ -93,6 +94,20 @@ def test_an_element_is_what_the_interpreter_says(case: str, order: str) -> None:
                     np.testing.assert_array_equal(np.signbit(x), np.signbit(y), err_msg=str(n))
     once = ["once through memory" in reason for launch in launches(both) for reason in launch.reasons]
     assert sum(once) >= len(SIZES) - 2  # of vectors as short as that the types tell the length
+
+
+def test_a_tile_combines_what_those_before_it_tell_of_themselves() -> None:
+    tell = scanned._Writer.tell
+
+    def less(self: scanned._Writer, tile: Any, element: Any, what: Any) -> None:
+        if what is not scanned.ALL:  # so all look back as far as the first tile
+            tell(self, tile, element, what)
+
+    with small_tiles(), patch.object(scanned._Writer, "tell", less):
+        both = Both(HEAD + CASES["affine"])
+        v = argument(1025)
+        for x, y in zip(parts(both.plain.f(v)), parts(both.there.f(v)), strict=True):
+            np.testing.assert_array_equal(x, y)
 
 
 def test_blocks_on_several_threads_of_the_host_look_back_over_one_another() -> None:
