@@ -34,6 +34,9 @@ CASES = {
     "products": """int[.] f(int[n] k) {
         return with { ([0] <= [i] < [n]) : (k[i], 2 * i + 3); } : into(iota(7) + 1, *);
     }""",
+    "halves": """double[.] f(int[n] k) {
+        return with { ([0] <= [i] < [n]) : (k[i], i % 2 == 0 ? 0.5 : -2.0); } : into(tod(iota(7)) + 1.0, *);
+    }""",
     "bytes": "byte[.] f(int[n] k) { return bincount(7, k, tob(k * 5)); }",
     "any": """bool[.] f(int[n] k) {
         return with { ([0] <= [i] < [n]) : (k[i], i % 9 == 2); } : into(genarray([7], false), |);
