@@ -34,6 +34,7 @@ from sacpy.lang.types import REAL
 
 BLOCK = 256  # threads
 EACH = 8  # values of a thread
+AT_ONCE = 8  # tiles that are looked at together: memory answers all as soon as one
 SOME, ALL = (g.Const("ulong", n << 32) for n in (1, 2))  # what a tile combines to; what all values up to its end do
 LOW = g.Const("ulong", (1 << 32) - 1)
 _BITS = {"float": ("bits_of_float", "float_of_bits", "uint"), "double": ("bits_of_double", "double_of_bits", "ulong")}
@@ -265,29 +266,42 @@ class _Writer:
         b.when(b.op("eq", tile, b.op("sub", self.tiles, b.word_const(1), exact=True)), last)
 
     def found_before(self, tile: g.Atom) -> list[g.Atom]:
-        """What all values before a tile combine to, with what there was at the start: rounds that each look at a tile,
-        from the one before on, until one tells all."""
+        """What all values before a tile combine to, with what there was at the start: rounds that each look at some
+        tiles at once, from the one before on, and take what these tell, up to the first that tells nothing or all."""
         b = self.b
         names = [b.names.var("c", g.ScalarType(base)) for base in self.scan.bases]
         at, go = b.names.var("c", b.word), b.names.var("go", g.BOOL)
         starts = [*self.elements.identities, b.op("sub", tile, b.word_const(1), exact=True), g.TRUE]
         b.open()
-        words = [self.look(at, n) for n in range(self.scan.words)]
-        kinds = [b.op("shr", w, g.Const("ulong", 32)) for w in words]
-        there = b.op("neq", kinds[0], g.Const("ulong", 0))
-        for kind in kinds[1:]:
-            there = b.op("and", there, b.op("eq", kind, kinds[0]))
-
-        def more() -> list[g.Atom]:
-            so_far = self.combined(self.unpacked(words), names)
-            all_ = b.op("eq", kinds[0], g.Const("ulong", 2))
-            return [*so_far, b.op("sub", at, b.word_const(1), exact=True), b.op("not", all_)]
-
-        updates = self.chosen(there, more, [*names, at, g.TRUE])
+        seen = []  # in front of the first tile there is none: that one tells all
+        for n in range(AT_ONCE):
+            place = b.op("max", b.op("sub", at, b.word_const(n), exact=True), b.word_const(0)) if n else at
+            seen.append([self.look(place, number) for number in range(self.scan.words)])
+        found: list[g.Atom] = [*names, at, g.TRUE, g.TRUE]
+        for words in seen:
+            found = self.taken_up(words, found)
         code = b.close()
-        carried = tuple(map(k.Carried, (*names, at, go), starts, updates))
+        carried = tuple(map(k.Carried, (*names, at, go), starts, found[:-1]))
         b.add(k.While(carried, (), go, code))
         return list(names)
+
+    def taken_up(self, words: Sequence[g.Atom], found: list[g.Atom]) -> list[g.Atom]:
+        """What a tile tells, before what was found: that, the next tile to look at, whether there is one, and whether
+        the tile did tell something."""
+        b = self.b
+        *so_far, at, _, on = found
+        kinds = [b.op("shr", w, g.Const("ulong", 32)) for w in words]
+        there = b.both(on, b.op("neq", kinds[0], g.Const("ulong", 0)))
+        for kind in kinds[1:]:
+            there = b.both(there, b.op("eq", kind, kinds[0]))
+
+        def more() -> list[g.Atom]:
+            both = self.combined(self.unpacked(words), so_far)
+            more_ = b.op("neq", kinds[0], g.Const("ulong", 2))
+            return [*both, b.op("sub", at, b.word_const(1), exact=True), more_, more_]
+
+        assert there is not None
+        return self.chosen(there, more, [*found[:-1], g.FALSE])
 
     def write(self, parts: Sequence[g.Var]) -> None:
         """The results of a thread's values."""
