@@ -21,7 +21,7 @@ from sacpy.base.distribution import extra
 from sacpy.jit.device.cubins import Cubin
 from sacpy.jit.device.machine import Array, Block, DeviceFailure, DeviceFull, Extents
 from sacpy.jit.emission.assemble import Resources
-from sacpy.jit.emission.geometry import MOST_STATIC_SHARED, allocations, geometry
+from sacpy.jit.emission.geometry import MOST_STATIC_SHARED, Shapes
 from sacpy.jit.failures import CheckFailed
 from sacpy.jit.ir.graph import ArrayType
 from sacpy.jit.ir.kernel import ALIGNMENT, Check, ForAll, Kernel, block_statements, thread_statements
@@ -42,15 +42,17 @@ _SCALARS: dict[str, Any] = {
 
 class Loaded(Record):
     """A kernel on the device. `arguments`: objects that hold the values of a launch, filled anew for each one;
-    `configs`: launch configurations met so far, by extents and bytes of shared memory; `plain`: the launch needs no
-    memory but its arguments; `checks`: there is one in it that may fail; `permitted`: the bytes of shared memory that
-    the driver was told it may ask for; `aligned`: the places of the arguments that must be multiples of `ALIGNMENT`."""
+    `configs`: launch configurations met so far, by extents and bytes of shared memory; `shapes`: what its launches have
+    in common, and `shared` the bytes of shared memory that each of them asks for; None where a launch has to find that
+    out, and to allocate; `checks`: there is one in it that may fail; `permitted`: the bytes of shared memory that the
+    driver was told it may ask for; `aligned`: the places of the arguments that must be multiples of `ALIGNMENT`."""
 
     kernel: Kernel
     cubin: Cubin
     handle: Any
     arguments: tuple[Any, ...]
-    plain: bool
+    shapes: Shapes
+    shared: int | None
     checks: bool
     permitted: int = 0
     aligned: tuple[int, ...] = ()
@@ -218,12 +220,14 @@ class CudaMachine:
             arguments = tuple(
                 ctypes.c_uint64() if isinstance(p.type, ArrayType) else _SCALARS[p.base]() for p in kernel.params
             )
+            shapes = Shapes(kernel)
             known = self._loaded[text] = Loaded(
                 kernel,
                 made,
                 handle,
                 arguments,
-                not allocations(kernel),
+                shapes,
+                shapes.fixed,
                 _may_fail(kernel),
                 aligned=tuple(n for n, p in enumerate(kernel.params) if isinstance(p.type, ArrayType))
                 if kernel.aligned
@@ -240,10 +244,10 @@ class CudaMachine:
                 break
         for place, value in zip(ready.arguments, args):
             place.value = value
-        if ready.plain:
-            self._launched(ready, grid, block, 0, ())
+        if ready.shared is not None:
+            self._launched(ready, grid, block, ready.shared, ())
         else:
-            shape, scratch = geometry(ready.kernel, args), list[Block]()
+            shape, scratch = ready.shapes.launch(args), list[Block]()
             try:
                 for size in shape.scratch_bytes:
                     scratch.append(self.allocate(max(size, 1)))
