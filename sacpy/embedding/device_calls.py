@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 
 REMEMBERED = 256  # shapes whose programs are remembered
-_TAKEN_AS_THEY_ARE: dict[str, Any] = {"double": float, "bool": bool, "int": int}  # scalars that need no conversion, by base type
+# the Python types of scalars that need no conversion, by base type
+_TAKEN_AS_THEY_ARE: dict[str, Any] = {"double": float, "bool": bool, "int": int}
 
 
 def call(runner: Runner, plan: Plan, args: Sequence[Any]) -> Any:
