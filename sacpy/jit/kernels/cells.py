@@ -429,7 +429,7 @@ class Cells:
         placement = mapping.placement
         shape = (*placement.launched, *(() if block is not None else placement.block))
         words = [*mapping.words(bits), *flat_words(more or [], bits)]
-        reasons = (*reasons, *((placement.note,) if placement.note else ()))
+        reasons = (*reasons, *(note for note in (placement.note, built.note) if note))
         return [
             Launch(
                 built.kernel,
