@@ -1,5 +1,5 @@
-"""Loops over elements that all threads of a block read: tiles of shared memory, on the emulator that checks every access;
-what the interpreter of PTX runs of them is in `tests/ptx/cases/loop_tiles.py`."""
+"""Loops over elements that all threads of a block read: tiles of shared memory, on the emulator that checks every
+access; what the interpreter of PTX runs of them is in `tests/ptx/cases/loop_tiles.py`."""
 
 from __future__ import annotations
 

@@ -4,10 +4,10 @@ from tests.ptx.cases.case import Cases
 
 MADE = Cases(31)
 _PULL = (
-    "double[n,3] f(double[n,3] p, double[k,3] q, double[k] m) {{ return with {{ ([0] <= [i] < [n]) {{ x = 0.0; y = 0.0; "
-    "z = 0.0; for (j = {0}; j < {1}; j++) {{ dx = q[j,0] - p[i,0]; dy = q[j,1] - p[i,1]; dz = q[j,2] - p[i,2]; "
-    "r = dx * dx + dy * dy + dz * dz + 0.01; w = m[j] / (r * sqrt(r)); x += dx * w; y += dy * w; z += dz * w; }} }} "
-    ": [x, y, z]; }} : genarray([n], [0.0, 0.0, 0.0]); }}"
+    "double[n,3] f(double[n,3] p, double[k,3] q, double[k] m) {{ return with {{ ([0] <= [i] < [n]) {{ x = 0.0; "
+    "y = 0.0; z = 0.0; for (j = {0}; j < {1}; j++) {{ dx = q[j,0] - p[i,0]; dy = q[j,1] - p[i,1]; "
+    "dz = q[j,2] - p[i,2]; r = dx * dx + dy * dy + dz * dz + 0.01; w = m[j] / (r * sqrt(r)); x += dx * w; "
+    "y += dy * w; z += dz * w; }} }} : [x, y, z]; }} : genarray([n], [0.0, 0.0, 0.0]); }}"
 )
 
 
@@ -22,8 +22,8 @@ MADE.add("loop tiles, some bodies", _PULL.format(3, "k - 2"), *(_bodies(n, k) fo
 MADE.add(
     "loop tiles, under a condition, with what comes before and after",
     "double[n] f(double[n] p, float[k] q, int[k] c) { return with { ([0] <= [i] < [n]) { s = 0.0; m = 0; "
-    "if (p[i] > 0.0) { start = p[i] * 2.0; for (j = 0; j < k; j++) { s += tod(q[j]) / (start + 1.5) + tod(j); m += c[j]; } "
-    "s = s + start + tod(m); } } : s; } : genarray([n], 0.0); }",
+    "if (p[i] > 0.0) { start = p[i] * 2.0; for (j = 0; j < k; j++) { s += tod(q[j]) / (start + 1.5) + tod(j); "
+    "m += c[j]; } s = s + start + tod(m); } } : s; } : genarray([n], 0.0); }",
     MADE.doubles(1000),
     MADE.singles(201),
     MADE.integers(201),
