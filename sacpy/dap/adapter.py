@@ -114,9 +114,7 @@ class Adapter(Looking):
         except OSError as error:
             self.connection.refuse(request, f"cannot read {given}: {error.strerror}")
             return
-        words = tuple(
-            w.encode(errors="surrogateescape") for w in (str(path), *map(str, arguments.get("args") or ()))
-        )
+        words = tuple(w.encode(errors="surrogateescape") for w in (str(path), *map(str, arguments.get("args") or ())))
         self._given = text, words
         self.world = World(
             io.BytesIO(text),

@@ -192,8 +192,10 @@ class _Printer:
                 return f"into({self.expr(array, 0)}, {self._applied(function, args)})"
             case ast.FoldOp(function, args, neutral, stop):
                 end = "" if stop is None else f", {self.expr(stop, 0)}"
-                return (f"{'fold' if stop is None else 'foldfix'}({self._applied(function, args)}, "
-                       f"{self.expr(neutral, 0)}{end})")
+                return (
+                    f"{'fold' if stop is None else 'foldfix'}({self._applied(function, args)}, "
+                    f"{self.expr(neutral, 0)}{end})"
+                )
 
     def _applied(self, function: ast.QName, args: tuple[ast.Expr, ...]) -> str:
         """The function of an operator, with the arguments that come before its own."""

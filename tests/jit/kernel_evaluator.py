@@ -193,6 +193,8 @@ class KernelRun:
                     assert len(at) == a.ndim and all(0 <= i < e for i, e in zip(at, a.shape)), (self.kernel.name, s, at)
                     old = Var("old", s.value.type)
                     self.env["old"] = a[at].item()
+                    if s.old is not None:
+                        self.env[s.old.name] = a[at].item()
                     a[at] = self.rhs(Op(s.code, (old, s.value)))
                 case k.Check():
                     if not self.get(s.condition):

@@ -59,9 +59,9 @@ class T:
         *index, value = self.atoms(rest)
         self.statements.append(k.Store(array, tuple(index), value))
 
-    def atomic(self, code: str, array: Var, *rest: Value) -> None:
+    def atomic(self, code: str, array: Var, *rest: Value, old: Var | None = None) -> None:
         *index, value = self.atoms(rest)
-        self.statements.append(k.Atomic(code, array, tuple(index), value))
+        self.statements.append(k.Atomic(code, array, tuple(index), value, old))
 
     @contextmanager
     def when(self, condition: Atom) -> Any:

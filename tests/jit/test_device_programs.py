@@ -22,15 +22,26 @@ from sacpy.withloop.devices import DEVICES
 
 class Both:
     """The same definitions interpreted, and on the emulator. `policy`: which with-loops go there, by default all;
-    `memory`: the bytes that the device has."""
+    `memory`: the bytes that the device has; `order`: in which blocks run; `strict`: of reals,
+    too."""
 
-    def __init__(self, source: str, policy: Policy | None = None, memory: int | None = None) -> None:
+    def __init__(
+        self,
+        source: str,
+        policy: Policy | None = None,
+        memory: int | None = None,
+        order: str = "ascending",
+        strict: bool = False,
+    ) -> None:
         text = f"use Array: all;\nuse Math: all;\n{source}"
         self.plain = Session(target="interp").define(text)
         self.session = Session(target="emulator")
-        engine = OnDemand("emulator", eager=True, defects=True, verify=True, threads=2, cache=Cache(None))
+        engine = OnDemand(
+            "emulator", eager=True, defects=True, verify=True, threads=2, cache=Cache(None), strict_fp=strict
+        )
         self.device = Device(
-            Hardware(EmulatorMachine(DEVICES["sm_90"], check=True, memory=memory)), policy or Policy(always=True)
+            Hardware(EmulatorMachine(DEVICES["sm_90"], check=True, memory=memory, order=order)),
+            policy or Policy(always=True),
         )
         engine.engine.tools.device = self.device
         self.session._workspace.use(engine)

@@ -13,9 +13,7 @@ def noted(*operations: tuple[str, str, tuple[str, str], bool]) -> Addresses:
 
 
 def test_sums_are_terms_and_a_constant_whatever_their_brackets() -> None:
-    found = noted(
-        ("%a", "add", ("%i", "3"), True), ("%b", "add", ("%j", "%a"), True), ("%c", "sub", ("%b", "5"), True)
-    )
+    found = noted(("%a", "add", ("%i", "3"), True), ("%b", "add", ("%j", "%a"), True), ("%c", "sub", ("%b", "5"), True))
     assert found.form("%c") == Form(("%i", "%j"), -2)
 
 
@@ -25,9 +23,7 @@ def test_what_may_wrap_is_a_term_by_itself() -> None:
 
 
 def test_the_same_operation_is_the_same_term() -> None:
-    found = noted(
-        ("%a", "mul", ("%i", "4"), True), ("%b", "mul", ("%i", "4"), True), ("%c", "add", ("%b", "1"), True)
-    )
+    found = noted(("%a", "mul", ("%i", "4"), True), ("%b", "mul", ("%i", "4"), True), ("%c", "add", ("%b", "1"), True))
     assert found.form("%c") == Form(found.form("%a").terms, 1)
 
 

@@ -233,4 +233,3 @@ double[n] plusBoth(double[n] a, int k) { b = summed(a, k); c = summed(b, k + 1);
 @pytest.mark.parametrize(("name", "arrays"), [("plusTwo", 1), ("plusBorrowed", 1), ("plusBoth", 2)])
 def test_a_result_takes_the_first_memory_that_nobody_else_holds(name: str, arrays: int) -> None:
     assert on_host(REUSE, name, RANDOM.random(50), 3) == arrays
-

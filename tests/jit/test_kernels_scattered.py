@@ -1,5 +1,5 @@
 """Reductions by index as kernels: every element as the interpreter has it, with arrays in shared and in global memory,
-every access checked; what cannot be one stays on the host, with a reason."""
+every access checked. Those that depend on the order of operands: `test_kernels_ordered`."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import pytest
 
 from sacpy.jit.emission import toolchain
 from sacpy.jit.emission.assemble import FRONT_ENDS, cubin
+from sacpy.jit.emission.emulator import ORDERS
 from sacpy.jit.kernels import scattered
 from tests.jit.test_device_programs import Both
-from tests.stdlib.data_parallel import DTYPES
 
 HEAD = "use Histogram: all;\n"
 SIZES = (0, 1, 31, 33, 255, 257, 1025, 9000)
@@ -33,6 +33,24 @@ CASES = {
         for (i = 0; i < n; i++) { a[[k[i], i % 2]] = tod(i); }
         return a;
     }""",
+    "grid": """int[.] f(int[n] k) {
+        return with { ([0, 1] <= [i, j] < [n, 5] step [2, 3] width [1, 2]) : (k[i], j); } : into(iota(7), +);
+    }""",
+    "rows": """int[.,.] f(int[n] k) {
+        return scatter_add(genarray([7, 4 + n % 2], 1), k, { [i, j] -> i - j | [i, j] < [n, 4 + n % 2] });
+    }""",
+    "pairs": """int[.,.] f(int[n] k) {
+        return scatter_add(genarray([7, 2], 1), k, { [i, j] -> i - j | [i, j] < [n, 2] });
+    }""",
+    "nested": """int[.] f(int[n] k) {
+        h = iota(7);
+        for (i = 0; i < n; i++) {
+          for (j = 0; j < 3; j++) {
+            h[(k[i] + j) % 7] = min(h[(k[i] + j) % 7], 5 * j - i);
+          }
+        }
+        return h;
+    }""",
     "mapped": "int[.] f(int[n] k) { return 2 * bincount(300, (k * 5 + 1) % 300) + 1; }",
 }
 
@@ -47,6 +65,9 @@ OFTEN = [
     ("less", 0),
     ("plane", scattered.SHARED),
     ("last", 0),
+    ("grid", scattered.SHARED),
+    ("rows", 0),
+    ("pairs", scattered.SHARED),
 ]
 EACH = [(case, shared) for case in CASES for shared in (scattered.SHARED, 0)]
 
@@ -67,6 +88,12 @@ def test_an_element_is_what_the_interpreter_says(case: str, shared: int) -> None
         for launch in prepared.plan.launches
     ]
     assert any("atomic" in reason for launch in launches for reason in launch.reasons)
+
+
+@pytest.mark.parametrize("order", ORDERS[1:])
+def test_blocks_may_run_in_any_order(order: str) -> None:
+    with patch.object(scattered, "EACH", 1):
+        Both(HEAD + CASES["plane"], order=order).same("f", keys(3000))
 
 
 def test_map_into_map_stays_on_the_device() -> None:
@@ -113,24 +140,6 @@ def test_an_index_outside_of_the_array_is_an_error() -> None:
     k[2000] = 7
     with pytest.raises(Exception, match="out of"):
         both.there.f(k)
-
-
-@pytest.mark.parametrize(
-    ("base", "operator", "word"),
-    [("int", "*", "one after the other"), ("byte", "+", "too small"), ("double", "+", "one after the other")],
-)
-def test_what_is_not_exact_in_any_order_stays(base: str, operator: str, word: str) -> None:
-    both = Both(
-        f"""int[.], {base}[.] f(int[n] k, {base}[m] a, {base}[n] v) {{
-            return (k * k + 1, with {{ ([0] <= [i] < [n]) : (k[i], v[i]); }} : into(a, {operator}));
-        }}"""
-    )
-    k = keys(300)
-    a, v = np.zeros(7, DTYPES[base]), (k % 3).astype(DTYPES[base])
-    for found, wanted in zip(both.there.f(k, a, v), both.plain.f(k, a, v), strict=True):
-        np.testing.assert_array_equal(found, wanted)
-    (stays,) = both.program().plan.stays
-    assert word in stays.reason
 
 
 @pytest.mark.long

@@ -141,7 +141,6 @@ def test_checks_still_fail() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        loop(combined="mul a, v"),
         loop(combined="sub v, a"),
         loop(combined="add a, a"),
         loop(value="mul a, 3"),

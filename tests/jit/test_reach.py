@@ -47,6 +47,7 @@ REACH = {
     "peel": ("programs/ring.sac", "swept/0"),
     "ranges": ("programs/conjugate_gradient.sac", "laplacian/0"),
     "into": ("programs/components.sac", "components/0"),
+    "into_reals": ("tests/corpus/scans-and-into.sac", "rows/0"),
     "levels": ("programs/run_lengths.sac", "numbers/0"),
     "levels_reals": ("tests/corpus/scans-and-into.sac", "sums/0"),
     "stepping": ("tests/corpus/scans-and-into.sac", "sums/0"),

@@ -88,10 +88,7 @@ def test_updates_of_an_array_that_is_loaded_too_take_time_linear_in_its_length(
 
 
 KEPT = {
-    "swapped": (
-        "b = a + 1.0; for (i = 1; i < n; i++) { a[i] = a[i] + 0.5 * b[i-1]; t = a; a = b; b = t; } "
-        "x = a - b;"
-    ),
+    "swapped": ("b = a + 1.0; for (i = 1; i < n; i++) { a[i] = a[i] + 0.5 * b[i-1]; t = a; a = b; b = t; } x = a - b;"),
     "rotated": (
         "b = a * 2.0; c = a * 3.0; for (i = 0; i < n; i++) { b[i] = 1.0; t = a; a = b; b = c; c = t; } "
         "x = a + 2.0 * b + 4.0 * c;"
@@ -106,13 +103,11 @@ KEPT = {
         "x[i] = b[max(i - 1, 0)]; c = b; c[i] = 7.0; x[i] = x[i] + c[n - 1]; }"
     ),
     "carried twice": (
-        "b = a * 2.0; x = b; y = b; for (i = 0; i < n; i++) { x[i] = y[n - 1 - i]; y[i] = 0.0; } "
-        "x = x + y;"
+        "b = a * 2.0; x = b; y = b; for (i = 0; i < n; i++) { x[i] = y[n - 1 - i]; y[i] = 0.0; } x = x + y;"
     ),
     "in one branch": "b = a * 2.0; x = b; if (a[0] > 0.5) { x[0] = 3.0; } x = x + b;",
     "of another in a branch": (
-        "b = a * 2.0; c = b; if (a[0] > 0.5) { c[0] = 3.0; b[1] = 4.0; } else { t = b; b = c; c = t; } "
-        "x = c - 2.0 * b;"
+        "b = a * 2.0; c = b; if (a[0] > 0.5) { c[0] = 3.0; b[1] = 4.0; } else { t = b; b = c; c = t; } x = c - 2.0 * b;"
     ),
     "in a round of a with-loop": "b = a * 2.0; x = { [i] -> second(b, i) | [i] < [n] };",
     "in a call": "b = a * 2.0; c = touched(b); x = c + b;",
@@ -126,8 +121,7 @@ KEPT = {
     ),
     "while": "b = a * 2.0; k = 0; while (b[k] < 50.0 && k < n - 1) { b[k] = b[k] * 2.0; k = k + 1; } x = b;",
     "a condition that updates": (
-        "b = a * 2.0; k = 0; while (touched(b)[0] < 1000.0 && k < 5) { b[0] = b[0] + 1.0; k = k + 1; } "
-        "x = b;"
+        "b = a * 2.0; k = 0; while (touched(b)[0] < 1000.0 && k < 5) { b[0] = b[0] + 1.0; k = k + 1; } x = b;"
     ),
     "a fold of arrays": "x = with { ([0] <= [i] < [n]) : touched(a * tod(i)); } : fold(plus, genarray([n], 0.0));",
 }

@@ -92,6 +92,51 @@ def test_explain_says_why_loops_stay(loop: str, reason: str) -> None:
     assert [reason in line for line in found] == [True] * bool(reason)
 
 
+HANDING_ON = """use Array: all;
+int last(int w, int sofar, int value) { return value % w == 0 ? sofar : value; }
+int gcd(int a, int b) { while (b != 0) { t = a % b; a = b; b = t; } return a; }
+double mix(double a, double b) { return a * 0.5 + b; }
+"""
+ALL = "([0] <= [i] < [n])"
+
+
+@pytest.mark.parametrize(
+    ("body", "strict", "cpu", "device"),
+    [
+        (f"with {{ {ALL} : v[i]; }} : scan(last(n), 0)", False, "takes something from around", "takes something from"),
+        (f"with {{ {ALL} : v[i]; }} : scan(gcd, 0)", False, "have loops or calls in them", "have loops or calls"),
+        ("with { ([0] <= [i] < [n] step [2]) : v[i]; } : scan(+, 0)", False, "", "one without a step need not"),
+        ("with { ([0,0] <= [i,j] < [n,2]) : v[i]; } : scan(+, 0)", False, "", "reshape what is scanned"),
+        (f"with {{ {ALL} : [v[i], 1]; }} : scan(+, [0, 0])", False, "", "which are arrays"),
+        (
+            f"with {{ {ALL} : tod(v[i]); }} : scan(+, 0.0)",
+            True,
+            "(one of reals, and their order",
+            "a scan, but one of r",
+        ),
+        (f"with {{ {ALL} : tod(v[i]); }} : scan(+, 0.0)", False, "", ""),
+        (f"with {{ {ALL} : (v[i], tod(i)); }} : into(tod(v), mix)", False, "", "a function that is none of `+`"),
+        (f"with {{ {ALL} : (v[i], tod(i)); }} : into(tod(v), +)", True, "", "--strict-fp"),
+        (f"with {{ {ALL} : (v[i], tod(i)); }} : into(tod(v), +)", False, "", ""),
+    ],
+)
+def test_explain_says_why_scans_and_reductions_by_index_go_in_order(
+    body: str, strict: bool, cpu: str, device: str
+) -> None:
+    for target, reason, pattern in (
+        ("cpu", cpu, r"one after the other, though it is a scan (\(.*)"),
+        ("emulator", device, r"\n  (?:with-)?loop in f, line 5[^\n]*\n    stays on the CPU: (?!too small)(.*)"),
+    ):
+        session = sacpy.Session(target=target, strict_fp=strict)
+        base, first = ("double", "tod(v)[0]") if "tod" in body else ("int", "v[0]")
+        module = session.define(
+            f"{HANDING_ON}{base}[*] f(int n) {{ v = {{ [i] -> i % 5 | [i] < [n] }}; return {body} + {first}; }}"
+        )
+        module.f(30000)
+        found = re.findall(pattern, str(session.explain("f")))
+        assert [reason in line for line in found] == [True] * bool(reason), (target, found)
+
+
 def test_explain_of_one_function_on_another_device_by_another_strategy(
     file: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

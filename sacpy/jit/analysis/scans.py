@@ -111,6 +111,22 @@ def chain_of(r: g.For, *, strict: bool) -> Chain | None:
     return Chain(r, arrays, scalars, f, values, post)
 
 
+def why_in_order(r: g.For, *, strict: bool) -> str:
+    """Why the rounds of a loop that the program calls a scan run one after the other; "": they need not, or it calls it
+    none."""
+    if not r.associative or scan_of(r, {}, strict=strict) or chain_of(r, strict=strict):
+        return ""
+    if strict and (scan_of(r, {}, strict=False) or chain_of(r, strict=False)):
+        return "one of reals, and their order is to stay"
+    if not all(isinstance(s, g.Let) for s in g.statements(r.body)):
+        return "its values, or its function, may fail, and which one does first is to stay"
+    if not is_straight(r.body):
+        return "its values, or its function, have loops or calls in them"
+    if r.combine is None:
+        return "its function takes something from around it"
+    return "its rounds do more than to combine values"
+
+
 class _Round(Node):
     """What a round makes of the result before. `gone`: the statements that the elements do without; `more`: those that
     they take instead."""

@@ -18,7 +18,7 @@ from sacpy.base.plain import Packing, Unpacked
 from sacpy.interp.values import dtype_of
 from sacpy.jit.cache import Cache
 from sacpy.jit.device.machine import Array, Block, DeviceFull, Extents
-from sacpy.jit.emission.emulator import Emulated, compile_kernel
+from sacpy.jit.emission.emulator import ORDERS, Emulated, compile_kernel
 from sacpy.jit.emission.lowering import Site
 from sacpy.jit.failures import CheckFailed
 from sacpy.jit.fingerprint import platform_digest
@@ -38,7 +38,7 @@ class Findings(Exception):
 
 class EmulatorMachine:
     """`check`: accesses are checked. `threads`: of the host, for large launches. `memory`: the bytes that the device is
-    to have, None for any. `cache`: where compiled kernels are kept."""
+    to have, None for any. `cache`: where compiled kernels are kept. `order`: one of `ORDERS`, in which blocks run."""
 
     interface = (1, 0)
     stream = 0
@@ -51,7 +51,9 @@ class EmulatorMachine:
         threads: int = 1,
         memory: int | None = None,
         cache: Cache | None = None,
+        order: str = ORDERS[0],
     ) -> None:
+        self.order = order
         self.limits = limits
         self.name = f"the emulated {limits.name}"
         self.check = check
@@ -142,7 +144,7 @@ class EmulatorMachine:
         if self.check:
             _need_apart(kernel, full)
         wide = grid[0] * grid[1] * grid[2] * block[0] * block[1] * block[2] >= WIDE
-        outcome = ready.launch(full, threads=self.threads if wide else 1, stop=self.stop)
+        outcome = ready.launch(full, threads=self.threads if wide else 1, stop=self.stop, order=self.order)
         self.launches += 1
         if outcome.findings:
             raise Findings("\n".join(map(str, outcome.findings)))

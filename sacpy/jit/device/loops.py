@@ -110,7 +110,10 @@ class DeviceLoop:
         results = []
         for array, buffer in zip(made, prepared.plan.results):
             array.written()
-            results.append(array.element(0) if buffer.scalar else array.share() if buffer.name in taken else array)
+            if buffer.scalar:
+                results.append(0 if buffer.name in self.placed.idle else array.element(0))  # which is waited for
+            else:
+                results.append(array.share() if buffer.name in taken else array)
         return tuple(results)
 
     def _taken(self, values: tuple[Any, ...], dying: Sequence[int]) -> dict[str, DeviceArray]:

@@ -11,6 +11,7 @@ has to do turns out to be too small when it runs: then it is the native piece af
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -35,7 +36,7 @@ from sacpy.jit.ir.graph import (
     statements,
 )
 from sacpy.jit.ir.graph import Loop as GraphLoop
-from sacpy.jit.ir.rewrite import bound
+from sacpy.jit.ir.rewrite import bound, uses
 from sacpy.jit.passes.mappings import stands
 from sacpy.lang.source import Span
 from sacpy.nodes import Node, Record, field
@@ -56,13 +57,14 @@ class Native(Node):
 
 class Loop(Node):
     """A with-loop that may run on the device. `native`: the same on the host. `extents`: of each partition, what one
-    index costs and the bounds."""
+    index costs and the bounds. `idle`: the names of results that nobody uses."""
 
     number: int
     let: Let
     inputs: tuple[Var, ...]
     native: Native
     extents: tuple[tuple[float, Bounds], ...]
+    idle: frozenset[str] = frozenset()
 
     @property
     def with_loop(self) -> WithLoop:
@@ -129,6 +131,7 @@ class _Placer:
         self._reasons: dict[int, str] = {}
         self._judge = judge
         self._may: dict[str, bool] = {}
+        self.used = sum((uses(f.body) for f in unit.functions), Counter[str]())
 
     def reason(self, let: Let) -> str:
         """Why a with-loop cannot run on the device; "": it can."""
@@ -172,7 +175,8 @@ class _Placer:
             if self.reason(s):
                 plan.placed[id(s)] = native
                 return
-            loop = Loop(len(plan.loops), s, native.piece.inputs, native, tuple(_extents(s.rhs)))
+            idle = frozenset(t.name for t in s.targets if not self.used[t.name])
+            loop = Loop(len(plan.loops), s, native.piece.inputs, native, tuple(_extents(s.rhs)), idle)
             plan.loops.append(loop)
             plan.placed[id(s)] = loop
         elif self.may_statement(s):

@@ -27,6 +27,7 @@ from sacpy.jit.device.storage import Account
 from sacpy.jit.device.weigh import Policy
 from sacpy.jit.failures import CheckFailed, Interrupted, OutOfMemory, TooDeep, Unsupported
 from sacpy.jit.ir.graph import Input, Output, WithLoop
+from sacpy.jit.kernels.launches import Refused
 from sacpy.nodes import Record, field
 from sacpy.withloop.errors import MappingError
 
@@ -74,7 +75,7 @@ class Runtime(Record):
                 self.account.note(f"a with-loop ran on the CPU: {reason}")
             except MappingError as error:
                 reason = stays(loop.placed.with_loop, error, self.policy.transfers)
-            except Unsupported as refusal:
+            except (Unsupported, Refused) as refusal:
                 reason = refusal.reason
             else:
                 placed.device += 1

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from math import prod
 from typing import Any
@@ -32,6 +32,7 @@ from sacpy.nodes import Node, field
 Array = np.ndarray[Any, Any]
 Argument = int | float | bool | Array
 MOST_FINDINGS = 64
+ORDERS = ("ascending", "descending", "shuffled")  # of blocks
 _ROUND = 1 << 16  # threads between two looks at signals
 _NATIVE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 
@@ -76,20 +77,21 @@ class Emulated:
         scratch: Sequence[int] | None = None,
         threads: int = 1,
         stop: int = 0,
+        order: str = ORDERS[0],
     ) -> Outcome:
         """Runs all blocks. `args`: one per parameter; arrays are C-contiguous, of the parameter's base type and
         extents, and are written in place; two parameters never share memory that is written. `cover`, for check mode:
         for a written array's name a bool array of its extents, the cells that this launch must write (exactly once
         where the array is `once`); others must stay unwritten. `scratch`: as in `geometry.Shapes.launch`. `threads`:
         over how many threads of the host the blocks are spread (check mode uses one). `stop`: the address of a word
-        that any thread may set to end the launch; what the kernel then leaves is of no use. Raises `ValueError` for
-        arguments that do not fit."""
+        that any thread may set to end the launch; what the kernel then leaves is of no use. `order`: one of `ORDERS`,
+        in which the blocks run; a device knows none. Raises `ValueError` for arguments that do not fit."""
         self._refuse_misfits(args)
         place = self.shapes.launch(args, scratch)
         if self.check:
-            return self._checked(args, place, cover or {}, stop)
-        if threads == 1 or place.blocks < 2:
-            return self._outcome([self._run(args, place, 0, place.blocks, stop)])
+            return self._checked(args, place, cover or {}, stop, order)
+        if threads == 1 or place.blocks < 2 or order != ORDERS[0]:
+            return self._outcome([self._run(args, place, 0, place.blocks, stop, order=order)])
         cuts = [place.blocks * n // threads for n in range(threads + 1)]
         with ThreadPoolExecutor(threads) as pool:
             with unstruck():
@@ -122,7 +124,14 @@ class Emulated:
                     )
 
     def _run(
-        self, args: Sequence[Argument], place: Geometry, first: int, last: int, stop: int, control: int = 0
+        self,
+        args: Sequence[Argument],
+        place: Geometry,
+        first: int,
+        last: int,
+        stop: int,
+        control: int = 0,
+        order: str = ORDERS[0],
     ) -> int:
         """Runs some blocks, in rounds, so that signals are seen. Gives the number of the check that failed first, or
         0."""
@@ -134,8 +143,13 @@ class Emulated:
             + [ctypes.addressof(failed), control, stop or ctypes.addressof(never)]
         )
         packed = struct.pack(f"<{len(words)}Q", *(w & (1 << 64) - 1 for w in words))
-        step = max(1, _ROUND // max(place.threads, 1))
-        for start in range(first, last, step):
+        step = max(1, _ROUND // max(place.threads, 1)) if order == ORDERS[0] else 1
+        starts: Iterable[int] = range(first, last, step)
+        if order == ORDERS[1]:
+            starts = reversed(range(first, last))
+        elif order == ORDERS[2]:
+            starts = np.random.default_rng(last - first).permutation(np.arange(first, last)).tolist()
+        for start in starts:
             self._entry(packed, start, min(start + step, last))
         kept.clear()
         return failed.value
@@ -156,12 +170,14 @@ class Emulated:
 
     # ---- check mode
 
-    def _checked(self, args: Sequence[Argument], place: Geometry, cover: Mapping[str, Array], stop: int) -> Outcome:
+    def _checked(
+        self, args: Sequence[Argument], place: Geometry, cover: Mapping[str, Array], stop: int, order: str
+    ) -> Outcome:
         beyond = self._too_large(args)
         if beyond:  # nothing is run
             return Outcome(None, beyond, len(beyond))
         book = _Book(self.kernel, args, place)
-        failed = self._run(args, place, 0, place.blocks, stop, book.control.ctypes.data)
+        failed = self._run(args, place, 0, place.blocks, stop, book.control.ctypes.data, order)
         if stop and ctypes.c_int64.from_address(stop).value:
             return Outcome(None)  # what is not written would have been
         found = [

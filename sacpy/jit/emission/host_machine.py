@@ -251,13 +251,19 @@ class CheckedMachine(HostMachine):
             lambda at: self.code.store(memory.element, held, self.code.offset(memory.element, memory.pointer, at)),
         )
 
-    def atomic(self, operation: str, memory: Memory, index: Sequence[str], value: str, site: int) -> None:
+    def atomic(self, operation: str, memory: Memory, index: Sequence[str], value: str, site: int) -> str:
+        code = self.code
+        slot = code.slot(memory.element)
+        code.store(memory.element, "0", slot)
         self._guarded(
             self._checked(memory, index, site, True, atomic=True),
-            lambda at: self.code.do(
-                self.atomic_text(operation, memory, self.code.offset(memory.element, memory.pointer, at), value)
+            lambda at: code.store(
+                memory.element,
+                code.op(self.atomic_text(operation, memory, code.offset(memory.element, memory.pointer, at), value)),
+                slot,
             ),
         )
+        return code.load(memory.element, slot)
 
     def _guarded(self, place: str, body: Callable[[str], None]) -> None:
         inside, on = self.code.label("inside"), self.code.label("on")

@@ -148,9 +148,9 @@ class Machine(ABC):
         """Writes an element."""
         self.code.store(memory.element, self.in_memory(memory.base, value), self.element(memory, index))
 
-    def atomic(self, operation: str, memory: Memory, index: Sequence[str], value: str, site: int) -> None:
-        """Combines an element with a value in one step. `operation`: as LLVM has it."""
-        self.code.do(self.atomic_text(operation, memory, self.element(memory, index), value))
+    def atomic(self, operation: str, memory: Memory, index: Sequence[str], value: str, site: int) -> str:
+        """Combines an element with a value in one step; gives what it was. `operation`: as LLVM has it."""
+        return self.code.op(self.atomic_text(operation, memory, self.element(memory, index), value))
 
     def atomic_text(self, operation: str, memory: Memory, pointer: str, value: str) -> str:
         """The instruction."""

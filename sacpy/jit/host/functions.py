@@ -430,9 +430,7 @@ class Lowering(Writer):
         code.jump(test, note)
         code.place(done)
 
-    def polled_rounds(
-        self, counter: str, upper: str, step: int, rounds: Callable[[str], None], between: int
-    ) -> None:
+    def polled_rounds(self, counter: str, upper: str, step: int, rounds: Callable[[str], None], between: int) -> None:
         """Rounds until the counter reaches `upper`, with a look at the stop flag after `between` of them; within a loop
         that LLVM is to vectorise there is no room for it."""
         code = self.code

@@ -63,12 +63,14 @@ class Atomic(Node):
     """Combines one element, of global or shared memory, with a value, in one step that no other thread comes between.
     `code` is one of `ATOMIC_CODES`, the element's base type one of `ATOMIC_BASES`: so what all threads together make of
     an element does not depend on their order. Accesses that are not atomic need a barrier, or another launch, between
-    them and these."""
+    them and these. `old`: set to what the element was before, which does depend on the order; with a neutral value
+    that looks at what other threads change."""
 
     code: str
     array: Var
     index: tuple[Atom, ...]
     value: Atom
+    old: Var | None = None
 
 
 class Check(Node):

@@ -214,6 +214,9 @@ class _Scope(Record):
                 _need(s.array.name not in self.own, f"{s.array.name} belongs to a thread")
                 _need(s.array.name in self.written, f"{s.array.name} is not to be written")
                 self.scalar(s.value, s.array.base, "what is combined")
+                if s.old is not None:
+                    _need(s.old.type == g.ScalarType(s.array.base), f"{s.old.name} is to be of type {s.array.base}")
+                    self.bind((s.old,))
             case Check():
                 self.scalar(s.condition, "bool", "what is checked")
             case If():

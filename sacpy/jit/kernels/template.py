@@ -8,28 +8,30 @@ again costs a look-up.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from typing import TypeAlias
 
 from sacpy.jit.analysis.ints import Ints
 from sacpy.jit.ir.graph import Function, Propagate, Var, WithLoop, extents_of
+from sacpy.jit.kernels.by_index import combined, in_order
 from sacpy.jit.kernels.cells import Cells
 from sacpy.jit.kernels.folds import Folds
 from sacpy.jit.kernels.in_place import candidates, settled
 from sacpy.jit.kernels.launches import Buffer, KernelOptions, Launch, Plan, Refused
 from sacpy.jit.kernels.nests import divided, results_of, select
-from sacpy.jit.kernels.scattered import Scattered
+from sacpy.jit.kernels.ordered import Ordered
+from sacpy.jit.kernels.scanned import Scanned, is_scan
+from sacpy.jit.kernels.scattered import Scattered, is_atomic
 from sacpy.jit.kernels.source import Source, number_of
-from sacpy.lang.core import HANDED_ON
 
 _MOST_PLANS = 256
+Part: TypeAlias = "Cells | Folds | Scattered | Ordered | Scanned"
 
 
 class Template:
     """A with-loop that runs on a GPU. `inputs`: the names of the ints of its function, in order, whose values `plan`
     takes. `in_place`: the results that may take the memory of a source which nobody needs afterwards."""
 
-    def __init__(
-        self, source: Source, parts: Sequence[Cells | Folds | Scattered], options: KernelOptions, ints: Ints
-    ) -> None:
+    def __init__(self, source: Source, parts: Sequence[Part], options: KernelOptions, ints: Ints) -> None:
         self.source = source
         self.options = options
         self.parts = tuple(parts)
@@ -92,12 +94,17 @@ def build(
     handed = [o for o in with_loop.operators if isinstance(o, Propagate)]
     if handed and len(handed) == len(with_loop.operators):
         source = Source(name, with_loop, targets, functions)
-        return Template(source, [Scattered(source, options)], options, ints or Ints(source.around))
-    for o in handed:
-        raise Refused(f"{o.word} {HANDED_ON[o.word]}")
+        found = combined(source)
+        way = Scattered if is_atomic(found) else Ordered
+        return Template(source, [way(source, options, found)], options, ints or Ints(source.around))
+    if handed:
+        if not is_scan(with_loop):
+            raise Refused(in_order(with_loop))
+        source = Source(name, with_loop, targets, functions)
+        return Template(source, [Scanned(source, options)], options, ints or Ints(source.around))
     framed, folds = divided(with_loop)
     names = results_of(with_loop, targets)
-    parts: list[Cells | Folds | Scattered] = []
+    parts: list[Part] = []
     if framed:
         parts.append(
             Cells(Source(name, select(with_loop, framed), [t for n in framed for t in names[n]], functions), options)

@@ -104,8 +104,11 @@ SHAPING = (
     Step("parity_partitions", parity_partitions.run, "in what has been cut, where remainders are known", "cpu"),
     Step("ranges", ranges.run, "tests and remainders that are certain now go"),
     Step("into", scatter.run_device, "loops that combine where the data say have kernels as with-loops", "device"),
-    Step("levels", stepping.run_levels, "scans become with-loops, so that they need not leave the device", "device"),
-    Step("levels_reals", stepping.run_levels_of_reals, "the same for sums of reals", "device", when=_regrouping),
+    Step("into_reals", scatter.run_device_reals, "the same for sums of reals", "device", when=_regrouping),
+    Step("levels_reals", stepping.run_levels_of_reals, "scans of reals are with-loops", "device", when=_regrouping),
+    Step(
+        "levels", stepping.run_levels, "others are one each, which no pass is to look into", "device"
+    ),
     Step("dead_code", dead_code.run, "and what they were computed from"),
 )
 # Once, for what the CPU runs: where elements are computed.

@@ -24,6 +24,7 @@ from collections.abc import Mapping, Sequence
 
 from sacpy.jit.analysis.ints import Ints
 from sacpy.jit.ir import graph as g
+from sacpy.jit.ir.names import Names
 from sacpy.jit.ir.rewrite import copied, uses
 from sacpy.jit.passes.units import per_function
 from sacpy.jit.passes.walker import Walker
@@ -162,6 +163,16 @@ def _is_scalar(b: g.Block) -> bool:
         and all(map(_is_scalar, g.blocks(s.rhs)))
         for s in b.statements
     )
+
+
+def assigned(function: g.Function, supply: Names, s: g.Let) -> g.Let:
+    """A statement of a function whose assigned parts are computed in place. `supply`: names that are new there."""
+    walk = _Assigner(function)
+    vars(walk)["supply"] = supply
+    walk.let(s)
+    last = walk.out[-1]
+    assert isinstance(last, g.Let)
+    return last
 
 
 def assigning(function: g.Function) -> g.Function:

@@ -18,144 +18,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from sacpy.jit.analysis.costs import cost
-from sacpy.jit.analysis.folds import Reduction
-from sacpy.jit.analysis.scans import Chain, Scan, chain_of, scan_of
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.names import Names
-from sacpy.jit.ir.operations import op_base
-from sacpy.jit.ir.rewrite import Rewriter, copied, names_of, uses
+from sacpy.jit.ir.rewrite import Rewriter, names_of
+from sacpy.jit.passes.scan_elements import Code, Monoid, elements_of
 from sacpy.jit.passes.stepping import around, scans_as_loops
 from sacpy.lang.constants import zero
-from sacpy.lang.types import REAL
+from sacpy.lang.source import Span
 
 R = 32
 LONG = 4096  # values from which on a scan goes over levels
 DEAR = 8.0  # the cost of values that are computed once
-Elements = Callable[["_Code", g.Atom], list[g.Atom]]  # of an index the components of an element
-
-
-class _Code:
-    """Statements in the making."""
-
-    def __init__(self, supply: Names) -> None:
-        self.supply = supply
-        self.statements: list[g.Stmt] = []
-
-    def let(self, stem: str, type_: g.ScalarType | g.ArrayType, rhs: g.Rhs) -> g.Var:
-        target = self.supply.var(stem, type_)
-        self.statements.append(g.Let((target,), rhs))
-        return target
-
-    def op(self, code: str, *args: g.Atom, exact: bool = False) -> g.Var:
-        return self.let("t", g.ScalarType(op_base(code, args)), g.Op(code, args, exact))
-
-    def insert(self, block: g.Block, known: dict[str, g.Atom]) -> list[g.Atom]:
-        """A copy of a block; its results."""
-        made = copied(block, known, self.supply)
-        self.statements += made.statements
-        return list(made.results)
-
-    def inside(self, write: Callable[[_Code], Sequence[g.Atom]]) -> g.Block:
-        """A block."""
-        inner = _Code(self.supply)
-        results = tuple(write(inner))
-        return g.Block(tuple(inner.statements), results)
-
-
-class _Monoid:
-    """Elements of a scan (see `analysis/scans`) in graphs."""
-
-    identities: tuple[g.Const, ...]
-
-    def __init__(self, scan: Scan) -> None:
-        self.scan = scan
-        one = g.Const(scan.base, Reduction((scan.code,), (scan.base,)).neutral(0))
-        first = {"reset": (g.Const("bool", False),), "affine": (g.Const(scan.base, 1.0 if scan.base in REAL else 1),)}
-        self.identities = (*first.get(scan.form, ()), one)
-
-    def combined(self, code: _Code, a: Sequence[g.Atom], b: Sequence[g.Atom]) -> list[g.Atom]:
-        """Two elements, the first one first."""
-        scan = self.scan
-        if scan.form == "affine":
-            return [code.op("mul", a[0], b[0]), code.op("add", code.op("mul", a[1], b[0]), b[1])]
-        if scan.base in REAL and scan.code in ("min", "max"):
-            test = code.op("le" if scan.code == "min" else "ge", a[-1], b[-1])
-            both = code.op("select", code.op("or", test, code.op("neq", a[-1], a[-1])), a[-1], b[-1])
-        else:
-            both = code.op(scan.code, a[-1], b[-1])
-        if scan.form == "reset":
-            return [code.op("or", a[0], b[0]), code.op("select", b[0], b[1], both)]
-        return [both]
-
-    @property
-    def cost(self) -> float:
-        """What it takes to compute an element."""
-        return cost(self.scan.values)
-
-    def values(self, code: _Code, index: g.Atom, given: Sequence[g.Var]) -> list[g.Atom]:
-        """The element of an index."""
-        scan = self.scan
-        found = code.insert(scan.values, {scan.loop.index.name: index, scan.array.name: given[0]})
-        if scan.negative:
-            found[-1] = code.op("neg", found[-1])
-        return found
-
-    def started(self, result: Sequence[g.Atom]) -> tuple[g.Atom, ...]:
-        """The element that a result is."""
-        return (*self.identities[:-1], *result)
-
-    def result(self, element: Sequence[g.Atom]) -> list[g.Atom]:
-        """What comes of an element that begins with a result."""
-        return list(element[-1:])
-
-    def written(
-        self, code: _Code, p: g.Atom, index: g.Atom, given: Sequence[g.Var], begun: Callable[[g.Atom], list[g.Atom]]
-    ) -> list[g.Atom]:
-        """What is written at an index, that of value p. `begun`: the result of the values before one."""
-        scan = self.scan
-        (found,) = begun(p if scan.exclusive else code.op("add", p, g.integer(1), exact=True))
-        return code.insert(scan.post, {scan.seen.name: found, scan.loop.index.name: index, scan.array.name: given[0]})
-
-
-class _Function(_Monoid):
-    """Elements of a scan by any function."""
-
-    def __init__(self, chain: Chain) -> None:
-        self.chain, self.identities = chain, chain.function.neutrals
-
-    @property
-    def cost(self) -> float:
-        return cost(self.chain.values)
-
-    def combined(self, code: _Code, a: Sequence[g.Atom], b: Sequence[g.Atom]) -> list[g.Atom]:
-        f = self.chain.function
-        return code.insert(f.block, {v.name: x for v, x in zip((*f.left, *f.right), (*a, *b))})
-
-    def values(self, code: _Code, index: g.Atom, given: Sequence[g.Var]) -> list[g.Atom]:
-        known: dict[str, g.Atom] = {a.name: c for a, c in zip(self.chain.accumulators, self.identities)}
-        return code.insert(self.chain.values, {**known, self.chain.loop.index.name: index})
-
-    def started(self, result: Sequence[g.Atom]) -> tuple[g.Atom, ...]:
-        return tuple(result)
-
-    def result(self, element: Sequence[g.Atom]) -> list[g.Atom]:
-        return list(element)
-
-    def written(
-        self, code: _Code, p: g.Atom, index: g.Atom, given: Sequence[g.Var], begun: Callable[[g.Atom], list[g.Atom]]
-    ) -> list[g.Atom]:
-        chain = self.chain
-        count = uses(chain.post)
-        known: dict[str, g.Atom] = {chain.loop.index.name: index}
-        before = {a.name for a in chain.accumulators}
-        if any(count[name] for name in before):
-            known |= {a.name: x for a, x in zip(chain.accumulators, begun(p))}
-        after = [a for a in chain.values.results if isinstance(a, g.Var) and a.name not in before]
-        if any(count[a.name] for a in after):
-            found = begun(code.op("add", p, g.integer(1), exact=True))
-            known |= {a.name: x for a, x in zip(chain.values.results, found) if a in after}
-        return code.insert(chain.post, known)
+Elements = Callable[[Code, g.Atom], list[g.Atom]]  # of an index the components of an element
 
 
 class _Leveller(Rewriter):
@@ -171,10 +45,10 @@ class _Leveller(Rewriter):
     def statement(self, s: g.Stmt) -> Sequence[g.Stmt]:
         if isinstance(s, g.Check) or not isinstance(s.rhs, g.For):
             return tuple(super().statement(s))
-        found = _elements(s.rhs, self.strict)
-        if found is None or (not self.strict and _elements(s.rhs, True) is not None):
+        found = elements_of(s.rhs, self.strict)
+        if found is None or (not self.strict and elements_of(s.rhs, True) is not None):
             return tuple(super().statement(s))
-        code = _Code(self.supply)
+        code = Code(self.supply)
         r = s.rhs
         n: g.Atom = r.upper
         if r.step < 0 or r.lower != g.integer(0):
@@ -183,15 +57,43 @@ class _Leveller(Rewriter):
         short = Rewriter({}, self.supply).statement(s)
         (loop,) = short
         assert isinstance(loop, g.Let)
-        long = code.inside(lambda inner: _Levels(inner, r, found, n).results())
+        if self.strict and found.apart and _is_whole(r):
+            long = code.inside(lambda inner: _whole(inner, r, s.span))
+        else:
+            long = code.inside(lambda inner: _Levels(inner, r, found, n).results())
         branch = g.If(test, g.Block((loop,), loop.targets), long)
         return (*code.statements, g.Let(s.targets, branch, s.span))
+
+
+def _is_whole(r: g.For) -> bool:
+    """Whether a loop goes over all elements of its vectors, upwards."""
+    vectors = [g.extents_of(p) for p in r.params if g.extents_of(p)]
+    return r.step == 1 and r.lower == g.integer(0) and all(e == (r.upper,) for e in vectors)
+
+
+def _whole(code: Code, r: g.For, span: Span) -> list[g.Atom]:
+    """A scan as one with-loop, which a device runs once through memory; what the loop's parameters become."""
+    lets = {t.name: s for s in r.body.statements if isinstance(s, g.Let) for t in s.targets}
+    results = dict(zip(r.params, r.body.results))
+    updates = {p: lets[a.name] for p, a in results.items() if g.extents_of(p) and isinstance(a, g.Var)}
+    written = [s.rhs.value for s in updates.values() if isinstance(s.rhs, g.Update)]
+    totals = [p for p in r.params if p not in updates]
+    body = tuple(s for s in r.body.statements if s not in updates.values())
+    block = g.Block(body, (*written, *(results[p] for p in totals)))
+    part = g.Partition((r.lower,), (r.upper,), None, None, (r.index,), block, (), span)
+    arrays = tuple(g.Genarray(p.base, (), g.Const(p.base, zero(p.base))) for p in updates)
+    initial = tuple(a for p, a in zip(r.params, r.initial) if p in totals)
+    handed = g.Propagate(initial, tuple(totals), "scan", r.combine)
+    whole = g.WithLoop((r.upper,), (part,), (*arrays, handed), disjoint=True, complete=True)
+    targets = {p: code.supply.var("scanned", p.type) for p in (*updates, *totals)}
+    code.statements.append(g.Let(tuple(targets.values()), Rewriter({}, code.supply).rhs(whole), span))
+    return [targets[p] for p in r.params]
 
 
 class _Levels:
     """The with-loops of one scan. `n`: how many values there are."""
 
-    def __init__(self, code: _Code, r: g.For, monoid: _Monoid, n: g.Atom) -> None:
+    def __init__(self, code: Code, r: g.For, monoid: Monoid, n: g.Atom) -> None:
         self.code, self.loop, self.n, self.monoid = code, r, n, monoid
         self.given = [a for a in r.initial if isinstance(a, g.Var) and g.extents_of(a)]
 
@@ -217,21 +119,21 @@ class _Levels:
         """How many elements the next level has."""
         return self.code.op("div", self.code.op("add", n, g.integer(R - 1), exact=True), g.integer(R))
 
-    def index(self, code: _Code, p: g.Atom) -> g.Atom:
+    def index(self, code: Code, p: g.Atom) -> g.Atom:
         """The index of value p."""
         r = self.loop
         if r.step > 0 and r.lower == g.integer(0):
             return p
         return code.op("add" if r.step > 0 else "sub", r.lower, p, exact=True)
 
-    def position(self, code: _Code, i: g.Atom) -> g.Atom:
+    def position(self, code: Code, i: g.Atom) -> g.Atom:
         """Which value an index is that of."""
         r = self.loop
         if r.step > 0 and r.lower == g.integer(0):
             return i
         return code.op("sub", *((i, r.lower) if r.step > 0 else (r.lower, i)), exact=True)
 
-    def values(self, code: _Code, p: g.Atom) -> list[g.Atom]:
+    def values(self, code: Code, p: g.Atom) -> list[g.Atom]:
         """The element that value p is."""
         return self.monoid.values(code, self.index(code, p), self.given)
 
@@ -240,7 +142,7 @@ class _Levels:
         return lambda code, k: [code.let("x", g.ScalarType(a.base), g.Load(a, (k,))) for a in arrays]
 
     def reduced(
-        self, code: _Code, lower: g.Atom, upper: g.Atom, start: Sequence[g.Atom], values: Elements
+        self, code: Code, lower: g.Atom, upper: g.Atom, start: Sequence[g.Atom], values: Elements
     ) -> list[g.Atom]:
         """What elements from `lower` to below `upper` combine to, behind an element."""
         supply = self.code.supply
@@ -264,7 +166,7 @@ class _Levels:
     def totals(self, n: g.Atom, below: g.Atom, values: Elements) -> list[g.Var]:
         """What R elements combine to, for each element of a level."""
 
-        def total(code: _Code, c: g.Atom) -> list[g.Atom]:
+        def total(code: Code, c: g.Atom) -> list[g.Atom]:
             first = code.op("mul", c, g.integer(R), exact=True)
             end = code.op("min", code.op("add", first, g.integer(R), exact=True), below)
             return self.reduced(code, first, end, self.monoid.identities, values)
@@ -274,13 +176,13 @@ class _Levels:
     def scanned(self, n: g.Atom, initial: Sequence[g.Atom], totals: Sequence[g.Var]) -> list[g.Var]:
         """What comes of all totals before each."""
 
-        def start(code: _Code, c: g.Atom) -> list[g.Atom]:
+        def start(code: Code, c: g.Atom) -> list[g.Atom]:
             element = self.reduced(code, g.integer(0), c, self.monoid.started(initial), self.of(totals))
             return self.monoid.result(element)
 
         return self.vectors(n, start)
 
-    def begun(self, code: _Code, c: g.Atom, end: g.Atom, starts: Sequence[g.Var], values: Elements) -> list[g.Atom]:
+    def begun(self, code: Code, c: g.Atom, end: g.Atom, starts: Sequence[g.Var], values: Elements) -> list[g.Atom]:
         """The result before element `end`, in the group of element c: from the start of the group on."""
         group = code.op("div", c, g.integer(R))
         first = code.op("mul", group, g.integer(R), exact=True)
@@ -296,9 +198,14 @@ class _Levels:
         r = self.loop
         index = self.code.supply.var("i", g.INT)
 
-        def element(code: _Code) -> list[g.Atom]:
+        def element(code: Code) -> list[g.Atom]:
             p = self.position(code, index)
-            return self.monoid.written(code, p, index, self.given, lambda end: self.begun(code, p, end, starts, values))
+
+            def begun(after: bool) -> list[g.Atom]:
+                end = code.op("add", p, g.integer(1), exact=True) if after else p
+                return self.begun(code, p, end, starts, values)
+
+            return self.monoid.written(code, index, self.given, begun)
 
         lower, upper = r.lower, r.upper
         if r.step < 0:
@@ -313,15 +220,6 @@ class _Levels:
         whole = g.WithLoop(frame, (part,), operators, disjoint=True, complete=complete)
         self.code.statements.append(g.Let(targets, whole))
         return list(targets)
-
-
-def _elements(r: g.For, strict: bool) -> _Monoid | None:
-    """How the elements of a loop that is a scan are combined, if one value, or a few, are handed on."""
-    scan = scan_of(r, {}, strict=strict)
-    if scan is not None:
-        return None if scan.accumulator is None else _Monoid(scan)
-    chain = chain_of(r, strict=strict)
-    return None if chain is None or not chain.arrays else _Function(chain)
 
 
 def levels(function: g.Function, strict: bool) -> g.Function:

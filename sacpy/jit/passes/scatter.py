@@ -8,11 +8,11 @@ fill an array of their own, so that they may run at the same time; then these ar
       q = update p[j] with b                          h = for i from l + c * s to u with p := q: ...
       next q
 
-A loop may do so to several arrays, of any rank. What combines may be taken in pieces: sums, bitwise and logical
-operations, extremes (of reals those in which NaN stays once it came, see `analysis/scans`), pieces being combined in
-order; sums of reals are regrouped (`run_reals`) as those of folds are, unless floating point is strict. Pieces have a
-number that depends on the extents only. There are few of them, and none where the loop is short for the size of the
-arrays; then all is done by the last loop, as before.
+A loop may do so to several arrays, of any rank, itself or by loops in it, of which each piece has all. What combines
+may be taken in pieces: sums, products, bitwise and logical operations, extremes (of reals those in which NaN stays once
+it came, see `analysis/scans`), pieces being combined in order; sums and products of reals are regrouped (`run_reals`)
+as those of folds are, unless floating point is strict. Pieces have a number that depends on the extents only. There are
+few of them, and none where the loop is short for the size of the arrays; then all is done by the last loop, as before.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from typing import TYPE_CHECKING
 from sacpy.jit.analysis.combine import function_of
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import Rewriter, copied, needed_for, uses
+from sacpy.jit.passes.stepping import combines, combines_densely, each_partition, nested
 from sacpy.jit.passes.units import per_function
 from sacpy.jit.passes.walker import Walker
 from sacpy.lang.constants import zero
 from sacpy.lang.source import Span
-from sacpy.nodes import replace
 
 if TYPE_CHECKING:
-    from sacpy.jit.analysis.scatters import Scatter
+    from sacpy.jit.analysis.scatters import Nest, Scatter
 
 PIECES = 16
 ROUNDS = 4000  # of a piece, at least
@@ -44,14 +44,13 @@ class _Cutter(Walker):
         self.reals = reals
 
     def let(self, s: g.Let) -> None:
-        super().let(s)
-        last = self.out[-1]
-        assert isinstance(last, g.Let)
-        if isinstance(last.rhs, g.For):
-            found = _found(last.rhs, self.reals)
-            if found:
-                self.out.pop()
-                self.cut(last, last.rhs, found)
+        found = _found(s.rhs, self.reals) if isinstance(s.rhs, g.For) else []
+        if not found:
+            super().let(s)
+            return
+        r = Rewriter(dict(self.env)).rhs(s.rhs)  # the loops in it are cut with it
+        assert isinstance(r, g.For)
+        self.cut(s, r, _found(r, self.reals))
 
     def op(self, stem: str, code: str, *args: g.Atom) -> g.Atom:
         """A number computed in front of the loop."""
@@ -81,6 +80,12 @@ class _Cutter(Walker):
         for extents in dict.fromkeys(h.extents for h in found):
             most = self.emit("piece", g.Op("mul", (self.elements(extents), g.integer(PER_ELEMENT)), exact=True))
             wanted = self.op("piece", "max", most, wanted)
+        from sacpy.jit.analysis.scatters import nest_of
+
+        inner = nest_of(r)
+        for lower, upper in zip(inner.lower[1:], inner.upper[1:]):  # a round of the loop is that many
+            each = self.op("each", "max", self.op("each", "sub", upper, lower), g.integer(1))
+            wanted = self.op("piece", "max", self.op("piece", "div", wanted, each), g.integer(1))
         pieces = self.op("pieces", "min", self.op("pieces", "div", rounds, wanted), g.integer(PIECES))
         length = self.op("length", "div", rounds, self.op("divisor", "max", pieces, g.integer(1)))
         parts = [self.supply.var("parts", g.ArrayType(h.param.base, (pieces, *h.extents))) for h in found]
@@ -142,10 +147,10 @@ class _Cutter(Walker):
 
 
 def _found(r: g.For, reals: bool) -> list[Scatter]:
-    """What a loop does to its arrays, if it is such a loop."""
-    from sacpy.jit.analysis.scatters import scatters  # most functions have no loops
+    """What a loop does to each of its arrays, if it is such a loop."""
+    from sacpy.jit.analysis.scatters import first_of, scatters  # most functions have no loops
 
-    return scatters(r, reals)
+    return first_of(scatters(r, reals))
 
 
 def scatter(function: g.Function, reals: bool = False) -> g.Function:
@@ -163,34 +168,59 @@ def run(unit: g.Unit) -> g.Unit:
 
 
 class _Worded(Walker):
-    """Puts with-loops with `into` in the place of such loops, and of those that set elements."""
+    """Puts with-loops with `into` in the place of such loops, and of those that set elements. `reals`: of sums of reals
+    too."""
+
+    def __init__(self, function: g.Function, reals: bool) -> None:
+        super().__init__(function)
+        self.reals = reals
 
     def let(self, s: g.Let) -> None:
+        if isinstance(s.rhs, g.WithLoop) and combines(s.rhs) and len(s.rhs.partitions) > 1:
+            for one in each_partition(s, s.rhs, self.supply):
+                self.let(one)
+            return
+        nest = self.nest(s)
+        if nest is not None:
+            self.into(g.Let(s.targets, Rewriter(dict(self.env)).rhs(s.rhs), s.span), nest)
+            return
         super().let(s)
         last = self.out[-1]
         assert isinstance(last, g.Let)
-        if not isinstance(last.rhs, g.For):
-            return
-        r = last.rhs
-        if _found(r, reals=False):
+        if isinstance(last.rhs, g.For) and not self.reals and (found := _setting(last.rhs)) is not None:
             self.out.pop()
-            self.into(last.targets, r.initial, r.params, r, r.body, last.span)
-        elif (found := _setting(r)) is not None:
-            self.out.pop()
-            self.last_ones(last, r, found)
+            self.last_ones(last, last.rhs, found)
 
-    def into(
-        self,
-        targets: tuple[g.Var, ...],
-        initial: tuple[g.Atom, ...],
-        params: tuple[g.Var, ...],
-        r: g.For,
-        body: g.Block,
-        span: Span,
-    ) -> None:
-        """Emits the with-loop over the rounds of a loop."""
-        part = g.Partition((r.lower,), (r.upper,), None, None, (r.index,), body, (), span)
-        self.define(targets, g.WithLoop(None, (part,), (g.Propagate(initial, params, "into"),)), span)
+    def nest(self, s: g.Let) -> Nest | None:
+        """The loops of a statement, if they combine; rows that they combine with are loops, too."""
+        rows = _has_rows(s.rhs)
+        if not rows and not isinstance(s.rhs, g.For):
+            return None
+        loop = Rewriter(dict(self.env)).rhs(s.rhs)  # the loops in it go with it
+        if rows:
+            from sacpy.jit.passes.assigning import assigned
+
+            loop = nested(loop, self.supply, s.span) if isinstance(loop, g.WithLoop) else loop
+            loop = assigned(self.source, self.supply, g.Let(s.targets, loop, s.span)).rhs
+        return _combining(loop, self.reals) if isinstance(loop, g.For) else None
+
+    def into(self, s: g.Let, nest: Nest) -> None:
+        """Emits the with-loop over the rounds of a nest. Where a loop in it has no rounds, checks around that loop are
+        made all the same: then the loops stay."""
+        if not nest.checks:
+            self.define(s.targets, _with_loop(nest, s.span), s.span)
+            return
+        some: g.Atom = g.TRUE
+        for lower, upper in zip(nest.lower[1:], nest.upper[1:]):
+            some = self.op("some", "and", some, self.op("some", "lt", lower, upper))
+        branches = []
+        for rhs in (Rewriter({}, self.supply).rhs(_with_loop(nest, s.span)), s.rhs):
+            targets = tuple(self.supply.var(t.name, t.type) for t in s.targets)
+            branches.append(g.Block((g.Let(targets, rhs, s.span),), targets))
+        self.define(s.targets, g.If(some, *branches), s.span)
+
+    def op(self, stem: str, code: str, *args: g.Atom) -> g.Atom:
+        return self.emit(stem, g.Op(code, args))
 
     def last_ones(self, s: g.Let, r: g.For, update: g.Update) -> None:
         """Emits what finds for each element the last round that sets it, and what sets the elements."""
@@ -198,6 +228,8 @@ class _Worded(Walker):
         assert isinstance(p.type, g.ArrayType) and isinstance(given, g.Var)
         extents, none = p.type.extents, g.integer(-1)
         rounds = g.ArrayType("int", extents)
+        from sacpy.jit.analysis.scatters import Nest
+
         start, param, new, last = (self.supply.var(stem, rounds) for stem in ("nobody", "last", "last", "last"))
         self.define((start,), g.WithLoop(extents, (), (g.Genarray("int", (), none),), disjoint=True), s.span)
         old, later = self.supply.var("before", g.INT), self.supply.var("later", g.INT)
@@ -212,7 +244,8 @@ class _Worded(Walker):
         body = copied(g.Block((*kept, *most), (new,)), {}, self.supply)
         index = self.supply.var(r.index.name, g.INT)
         body = Rewriter({r.index.name: index}).block(body)
-        self.into((last,), (start,), (param,), replace(r, index=index), body, s.span)
+        most_of = Nest((index,), (r.lower,), (r.upper,), (param,), (start,), body)
+        self.define((last,), _with_loop(most_of, s.span), s.span)
         at = tuple(self.supply.var("j", g.INT) for _ in extents)
         k, there, element = (
             self.supply.var("k", g.INT),
@@ -249,23 +282,60 @@ def _setting(r: g.For) -> g.Update | None:
     return update if all(is_plain(s) or s.rhs is update for s in lets) else None
 
 
-def _worded(function: g.Function) -> g.Function:
+def _has_rows(r: g.Rhs) -> bool:
+    """Whether a loop, or a with-loop with `into`, replaces rows of arrays."""
+    if isinstance(r, g.WithLoop):
+        bodies = [r.partitions[0].body] if combines_densely(r) else []
+    else:
+        bodies = [r.body] if isinstance(r, g.For) else []
+    return any(
+        isinstance(t, g.Let) and isinstance(t.rhs, g.Update) and g.extents_of(t.rhs.value)
+        for b in bodies
+        for t in b.statements
+    )
+
+
+def _combining(r: g.For, reals: bool) -> Nest | None:
+    """A loop, with those in it, that combines elements wherever the data say. `reals`: sums of reals, too."""
+    from sacpy.jit.analysis.scatters import nest_of, scatters_of
+
+    nest = nest_of(r)
+    found = r.step == 1 and scatters_of(nest.params, nest.initial, nest.body, reals, nest.index)
+    return nest if found else None
+
+
+def _with_loop(nest: Nest, span: Span) -> g.WithLoop:
+    """The with-loop over a nest's rounds."""
+    part = g.Partition(nest.lower, nest.upper, None, None, nest.index, nest.body, (), span)
+    return g.WithLoop(None, (part,), (g.Propagate(nest.initial, nest.params, "into"),))
+
+
+def _worded(function: g.Function, reals: bool) -> g.Function:
     if not any(
         isinstance(s, g.Let)
-        and isinstance(s.rhs, g.For)
-        and (_setting(s.rhs) is not None or _found(s.rhs, reals=False))
+        and (
+            (isinstance(s.rhs, g.For) and not reals and _setting(s.rhs) is not None)
+            or (isinstance(s.rhs, g.For) and _combining(s.rhs, reals) is not None)
+            or _has_rows(s.rhs)
+            or (isinstance(s.rhs, g.WithLoop) and combines(s.rhs) and len(s.rhs.partitions) > 1)
+        )
         for s in g.statements(function.body)
     ):
         return function
-    return _Worded(function).function(function)
+    return _Worded(function, reals).function(function)
 
 
 def run_device(unit: g.Unit) -> g.Unit:
-    """A unit in which the same loops are with-loops, which a device runs with atomic operations. So are those that set
-    elements: for each the last round that does is found by such a with-loop, and another one computes it."""
-    return per_function(unit, _worded)
+    """A unit in which the same loops are with-loops, which a device runs. So are those that set elements: for each the
+    last round that does is found by such a with-loop, and another one computes it."""
+    return per_function(unit, lambda function: _worded(function, reals=False))
+
+
+def run_device_reals(unit: g.Unit) -> g.Unit:
+    """The same for sums of reals, which a device regroups."""
+    return per_function(unit, lambda function: _worded(function, reals=True))
 
 
 def run_reals(unit: g.Unit) -> g.Unit:
-    """The same, those on reals included whose sums are regrouped."""
+    """A unit with such loops cut, those on reals included whose sums are regrouped."""
     return per_function(unit, lambda function: scatter(function, reals=True))

@@ -9,24 +9,27 @@ add to elements wherever the data say) holds for them too.
           b = add a, x                                        next u, b
           yield b, b
 
-That is done with one dense partition along one axis. It comes late, so that arrays which such a with-loop reads have
-been fused into it. Values handed on that do not need one another go to loops of their own, each with the array that
-needs it, at most one: so a scan of structs is a scan for each field, where their function does not mix these.
+That is done with one dense partition along one axis; with `into`, along several axes too. It comes late, so that arrays
+which such a with-loop reads have been fused into it. Values handed on that do not need one another go to loops of their
+own, each with the array that needs it, at most one: so a scan of structs is a scan for each field, where their function
+does not mix these.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import Rewriter, needed_for, uses
 from sacpy.jit.passes.units import per_function
 from sacpy.jit.passes.walker import Walker
+from sacpy.lang.source import Span
 from sacpy.nodes import Node, replace
 
 if TYPE_CHECKING:
     from sacpy.jit.ir.associative import Combine
+    from sacpy.jit.ir.names import Names
 
 
 class _Stepper(Walker):
@@ -37,6 +40,10 @@ class _Stepper(Walker):
         self.words = words
 
     def let(self, s: g.Let) -> None:
+        if isinstance(s.rhs, g.WithLoop) and "into" in self.words and combines(s.rhs) and len(s.rhs.partitions) > 1:
+            for one in each_partition(s, s.rhs, self.supply):
+                self.let(one)
+            return
         super().let(s)
         last = self.out[-1]
         assert isinstance(last, g.Let)
@@ -54,6 +61,9 @@ class _Stepper(Walker):
             function = None
         if function is not None:
             parts = [sorted((c for part in parts for c in part), key=lambda c: c.at)]
+        if w.partitions[0].rank > 1:
+            self.define(s.targets, nested(w, self.supply, s.span), s.span)
+            return
         for part in parts:
             initial: list[g.Atom] = []
             for c in part:
@@ -91,6 +101,19 @@ class _Stepper(Walker):
         lower, upper = p.lower[0], p.upper[0]
         associative = all(o.word == "scan" for o in handed)
         return g.For(p.index[0], lower, upper, 1, tuple(params), tuple(params), body, associative=associative)
+
+
+def nested(w: g.WithLoop, supply: Names, span: Span) -> g.For:
+    """A with-loop that combines by index and does nothing else, as a loop for each axis."""
+    (p,) = w.partitions
+    handed = [o for o in w.operators if isinstance(o, g.Propagate)]
+    params, body = tuple(v for o in handed for v in o.params), p.body
+    for index, lower, upper in reversed(list(zip(p.index, p.lower, p.upper))[1:]):
+        outer, targets = (tuple(supply.var(v.name, v.type) for v in params) for _ in range(2))
+        body = g.Block((g.Let(targets, g.For(index, lower, upper, 1, params, outer, body), span),), targets)
+        params = outer
+    initial = tuple(a for o in handed for a in o.initial)
+    return g.For(p.index[0], p.lower[0], p.upper[0], 1, params, initial, body)
 
 
 def _function(handed: Sequence[g.Propagate]) -> Combine | None:
@@ -150,8 +173,32 @@ def _is_scalar(c: _Column) -> bool:
     return c.param is None or isinstance(c.param.type, g.ScalarType)
 
 
+def combines(w: g.WithLoop) -> bool:
+    """Whether a with-loop combines by index, and does nothing else."""
+    return bool(w.operators) and all(isinstance(o, g.Propagate) and o.word == "into" for o in w.operators)
+
+
+def combines_densely(w: g.WithLoop) -> bool:
+    """Whether it does so over one space without gaps."""
+    return combines(w) and len(w.partitions) == 1 and w.partitions[0].rank > 0 and w.partitions[0].step is None
+
+
+def each_partition(s: g.Let, w: g.WithLoop, supply: Names) -> Iterator[g.Let]:
+    """A with-loop that combines by index as one for each partition, in their order."""
+    handed = [o for o in w.operators if isinstance(o, g.Propagate)]
+    for n, p in enumerate(w.partitions):
+        targets = s.targets
+        if n < len(w.partitions) - 1:
+            targets = tuple(supply.var(t.name, t.type) for t in s.targets)
+        one = replace(w, partitions=(p,), operators=tuple(handed))
+        yield g.Let(targets, Rewriter({}, supply).rhs(one), s.span)
+        rest = iter(targets)
+        handed = [replace(o, initial=tuple(next(rest) for _ in o.initial)) for o in handed]
+
+
 def _steps(w: g.WithLoop, words: Container[str]) -> bool:
-    """Whether a with-loop hands values on, is along one axis, and has at most one array in each part."""
+    """Whether a with-loop hands values on, is along one axis, and has at most one array in each part; or, along several
+    axes, combines with elements and makes no array."""
     handed = [o for o in w.operators if isinstance(o, g.Propagate)]
     arrays = [o for o in w.operators if isinstance(o, g.Genarray)]
     if (
@@ -161,8 +208,10 @@ def _steps(w: g.WithLoop, words: Container[str]) -> bool:
         or any(o.cell for o in arrays)
     ):
         return False
-    if len(w.partitions) != 1 or w.partitions[0].rank != 1 or w.partitions[0].step is not None:
+    if len(w.partitions) != 1 or w.partitions[0].rank == 0 or w.partitions[0].step is not None:
         return False
+    if w.partitions[0].rank > 1:
+        return combines_densely(w)
     return (
         len(arrays) < 2
         or _function(handed) is not None
@@ -173,7 +222,9 @@ def _steps(w: g.WithLoop, words: Container[str]) -> bool:
 def stepping(function: g.Function, words: Container[str] = ("propagate", "scan", "into")) -> g.Function:
     """A function with such with-loops as counting loops; itself if it has none."""
     if not any(
-        isinstance(s, g.Let) and isinstance(s.rhs, g.WithLoop) and _steps(s.rhs, words)
+        isinstance(s, g.Let)
+        and isinstance(s.rhs, g.WithLoop)
+        and (_steps(s.rhs, words) or ("into" in words and combines(s.rhs)))
         for s in g.statements(function.body)
     ):
         return function

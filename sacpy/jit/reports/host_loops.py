@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sacpy.jit.analysis.scans import scan_of
+from sacpy.jit.analysis.scans import scan_of, why_in_order
+from sacpy.jit.analysis.scatters import nest_of, scatters_of
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import uses
 from sacpy.lang.source import NOWHERE, Span
@@ -20,18 +21,38 @@ def host_loops(unit: g.Unit, strict: bool) -> dict[Span, str]:
     found: dict[Span, str] = {}
     for f in unit.functions:
         made = {s.targets[0].name: s.rhs for s in _outside(f.body) if isinstance(s.rhs, g.Op)}
+        known: set[int] = set()  # loops in others of which all is said
         for s in _outside(f.body):
             r = s.rhs
-            if not isinstance(r, g.For | g.Loop) or s.span.source is NOWHERE.source or not _is_bare(r):
+            if not isinstance(r, g.For | g.Loop) or s.span.source is NOWHERE.source or id(s) in known:
+                continue
+            if isinstance(r, g.For) and (why := _of_program(r, strict)) is not None:
+                known |= {id(t) for t in _outside(r.body)}
+                if why:
+                    found.setdefault(s.span, why)
+                continue
+            if not _is_bare(r):
                 continue
             inner = {t.targets[0].name: t.rhs for b in g.blocks(r) for t in _outside(b) if isinstance(t.rhs, g.Op)}
-            known = made | inner
-            if isinstance(r, g.For) and scan_of(r, known, strict=False) is not None:
-                if strict and scan_of(r, known, strict=True) is None:
-                    found.setdefault(s.span, "it is a scan of reals, and their order is to stay")
+            if isinstance(r, g.For) and scan_of(r, made | inner, strict=False) is not None:
+                if strict and scan_of(r, made | inner, strict=True) is None:
+                    found.setdefault(s.span, "it is a scan, but one of reals, and their order is to stay")
             else:
                 found.setdefault(s.span, _why(r))
     return found
+
+
+def _of_program(r: g.For, strict: bool) -> str | None:
+    """Why a loop that combines by index, or is a scan by the program's word, is the CPU's: "" where a device has taken
+    its place, except for what is too small. None: it is no such loop."""
+    if why := why_in_order(r, strict=strict):
+        return f"it is a scan, but {why}"
+    nest = nest_of(r)
+    found = scatters_of(nest.params, nest.initial, nest.body, True, nest.index) if r.step == 1 else []
+    if not found:
+        return None
+    kept = strict and any(not h.step.exact for h in found)
+    return "it combines reals by index, and their order is to stay" if kept else ""
 
 
 def _outside(block: g.Block) -> Iterator[g.Let]:

@@ -156,7 +156,7 @@ def _made(
     with clock.stage("compile"):
         code = compile_object(text, options)
     notes = (*unit.notes, *effort(before), *([LITTLE] if is_huge(text) else []))
-    size, loops = len(code), told(unit, written)
+    size, loops = len(code), told(unit, written, options.strict_fp)
     report = Report(key, kind, (), count(before), count(unit), size, parallel(text), False, notes, unit.cuts, loops)
     return code, NativeSignature.of(unit), report
 

@@ -24,6 +24,7 @@ from sacpy.jit.failures import Unsupported
 from sacpy.jit.ir import graph as graphs
 from sacpy.jit.ir.graph import Fold, Let, Unit, WithLoop, statements
 from sacpy.jit.kernels import KernelOptions, Refused, Template, build
+from sacpy.jit.kernels.by_index import reorders
 from sacpy.jit.kinds import Kind
 from sacpy.jit.run.compiler import Clock, compile_unit, optimised, specialised
 from sacpy.jit.run.contract import CompileContext, Compiled
@@ -150,7 +151,7 @@ def device_program(
 
 def _reorders(w: WithLoop) -> bool:
     """Whether threads would combine floating-point numbers in another order than the program says."""
-    return any(n.base in REAL for o in w.operators if isinstance(o, Fold) for n in o.neutrals)
+    return any(n.base in REAL for o in w.operators if isinstance(o, Fold) for n in o.neutrals) or reorders(w)
 
 
 class HostOrDevice:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from sacpy.jit.analysis.scans import why_in_order
 from sacpy.jit.ir import graph as g
 from sacpy.jit.schedule.loops import Loop, LoopNest, Part, Rounds, Rows, Schedule, Written, name_of, nests, size_of
 from sacpy.lang.source import NOWHERE
@@ -15,26 +16,29 @@ from sacpy.lang.source import NOWHERE
 PLAIN = frozenset(["serial", "stretch", "long", "starts"])  # what is not worth a word
 
 
-def told(unit: g.Unit, written: Written) -> tuple[str, ...]:
-    """A line for each loop of which there is more to say than that it runs index by index."""
+def told(unit: g.Unit, written: Written, strict: bool = False) -> tuple[str, ...]:
+    """A line for each loop of which there is more to say than that it runs index by index. `strict`: reals keep their
+    order."""
     if not written:
         return ()
     found: list[str] = []
     for f in unit.functions:
         for s in g.statements(f.body):
             if isinstance(s, g.Let) and s.targets and (schedules := written.get((f.name, s.targets[0].name))):
-                what = list(dict.fromkeys(x for schedule in schedules for x in _special(schedule)))
+                what = list(dict.fromkeys(x for schedule in schedules for x in _special(schedule, strict)))
                 if what:
                     place = "" if s.span.source is NOWHERE.source else f"line {s.span.line}: "
                     found.append(f"{place}{s.targets[0].name} = {'; '.join(what)}")
     return tuple(found)
 
 
-def _special(s: Schedule | Rounds) -> Iterator[str]:
+def _special(s: Schedule | Rounds, strict: bool) -> Iterator[str]:
     if isinstance(s, Rounds):
         if s.tag != "serial" and (s.tag != "stretch" or s.ahead is not None):
             way = {"scan": "as a scan", "threads": "on threads"}.get(s.tag, f"in stretches of {s.size}")
             yield f"{s.loop.index.name} {way} ({s.why})"
+        if why := why_in_order(s.loop, strict=strict):
+            yield f"{s.loop.index.name} one after the other, though it is a scan ({why})"
         return
     for group in s.groups:
         if group.threads is not None:

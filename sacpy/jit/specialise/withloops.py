@@ -255,9 +255,7 @@ def _bodies(walk: Walk, loop: core.WithLoop, boxes: Sequence[Box]) -> tuple[dict
     raise Unsupported("the shapes of what propagate carries do not settle", b.span)
 
 
-def _part(
-    walk: Walk, p: core.Partition, where: Box, params: Sequence[Var], pragmas: Sequence[Pragma] = ()
-) -> Part:
+def _part(walk: Walk, p: core.Partition, where: Box, params: Sequence[Var], pragmas: Sequence[Pragma] = ()) -> Part:
     """A partition's body, executed once; `params`: the variables of threaded values; `pragmas`: of the with-loop."""
     shared = any(q.text.startswith("gpufold") for q in (*pragmas, *p.pragmas))
     with walk.b.inside(closed=bool(params)) as scope, walk.b.in_cells(), walk.b.keeping(shared):

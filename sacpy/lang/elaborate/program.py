@@ -149,9 +149,7 @@ class ElaboratedProgram(Record, repr=False, weak=True):
         if at not in self._results:
             bound = dict(typevars)
             self._results[at] = [
-                bound[t.base.name]
-                if t.base.module is None and t.base.name in bound
-                else entry.scope.type_of(t)
+                bound[t.base.name] if t.base.module is None and t.base.name in bound else entry.scope.type_of(t)
                 for t in entry.definition.results
             ]
         return self._results[at]

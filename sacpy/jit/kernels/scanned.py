@@ -1,0 +1,419 @@
+"""Scans once through memory, of what is exact however it is grouped: decoupled look-back.
+
+In: a with-loop of one axis whose values a scan hands on, with an associative function. Out: two launches. The first one
+sets a word or more for each tile of `TILE` values to "nothing yet". In the second a block takes the next tile, by a
+counter, so that all tiles before it are taken by blocks that run or are done, in whatever order a device runs them. Its
+threads combine `EACH` values in a row each, the block combines these, and tells what its tile combines to; its first
+thread then goes back over the tiles before, combining what they tell, up to one that tells what comes of all values up
+to it; tells that of its own; and each thread computes the results of its values. So values are read twice, the second
+time out of a cache, and results written once. (Merrill, Garland: Single-pass Parallel Prefix Scan with Decoupled
+Look-back, 2016.)
+
+A word has 32 bits of an element's component below two that say what it tells: nothing yet, what the tile combines to,
+or what all values up to its end do. Words only grow in that: an atomic maximum sets one, and needs no fence, since
+whoever sees the word has all of it; who sees words of one tile that differ looks again. What a block tells may be
+grouped in more than one way, by who is first: hence only for what is exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+
+from sacpy.jit.ir import graph as g
+from sacpy.jit.ir import kernel as k
+from sacpy.jit.ir.rewrite import names_of
+from sacpy.jit.kernels.builder import Builder
+from sacpy.jit.kernels.launches import Buffer, KernelOptions, Launch, Refused
+from sacpy.jit.kernels.numbers import Numbers, array_sizes
+from sacpy.jit.kernels.source import Built, Source, number_of
+from sacpy.jit.kernels.thread import Thread
+from sacpy.jit.llvm.legal import size_of
+from sacpy.jit.passes.scan_elements import Code, Monoid, elements_of
+from sacpy.jit.passes.stepping import scans_as_loops
+from sacpy.lang.types import REAL
+
+BLOCK = 256  # threads
+EACH = 8  # values of a thread
+SOME, ALL = 1 << 32, 2 << 32  # what a word tells: what its tile combines to; what all values up to its end do
+LOW = g.Const("ulong", (1 << 32) - 1)
+_BITS = {"float": ("bits_of_float", "float_of_bits", "uint"), "double": ("bits_of_double", "double_of_bits", "ulong")}
+
+
+def is_scan(w: g.WithLoop) -> bool:
+    """Whether a with-loop has the form that scans are given for a device (`passes/levels`)."""
+    handed = [o for o in w.operators if isinstance(o, g.Propagate)]
+    return (
+        w.complete
+        and [o.word for o in handed] == ["scan"]
+        and all(isinstance(o, g.Propagate) or (isinstance(o, g.Genarray) and not o.cell) for o in w.operators)
+        and len(w.partitions) == 1
+        and w.partitions[0].rank == 1
+    )
+
+
+class Scanned:
+    """One with-loop. `elements`: its values; `arrays` and `totals`: of its results, the vectors, and what is handed on
+    in the end."""
+
+    def __init__(self, source: Source, options: KernelOptions) -> None:
+        self.source, self.options = source, options
+        function = scans_as_loops(source.around)
+        loops = [s for s in function.body.statements if isinstance(s, g.Let) and isinstance(s.rhs, g.For)]
+        r = loops[0].rhs if len(loops) == 1 else None
+        elements = elements_of(r, strict=True) if isinstance(r, g.For) else None
+        if elements is None or not elements.apart or not isinstance(r, g.For):
+            raise Refused("scan is of several values that have nothing to do with one another")
+        self.loop, self.elements, self.supply = r, elements, names_of(function)
+        order = [source.targets.index(t) for t in loops[0].targets]
+        pairs = [(source.targets[n], p) for n, p in zip(order, r.params)]
+        self.arrays = [t for t, p in pairs if g.extents_of(p)]
+        self.totals = [t for t, p in pairs if not g.extents_of(p)]
+        self.initial = [a for a, p in zip(r.initial, r.params) if not g.extents_of(p)]
+        self.given = [a for a, p in zip(r.initial, r.params) if isinstance(a, g.Var) and g.extents_of(p)]
+        self.words = sum(map(_words, self.bases))  # of a tile
+        self.kernels: dict[Hashable, Built] = {}
+        self.name = f"{self.arrays[0].name}.told"
+
+    @property
+    def bases(self) -> list[str]:
+        """Of the components of an element."""
+        return [c.base for c in self.elements.identities]
+
+    def inputs(self) -> set[str]:
+        """The ints that plans depend on, extents of arrays left out."""
+        return {a.name for a in (self.loop.upper,) if isinstance(a, g.Var)}
+
+    def plan(
+        self, numbers: Numbers, parameters: Mapping[str, int], taken: frozenset[str]
+    ) -> tuple[list[Buffer], list[Launch]]:
+        """Temporaries and launches. `taken`: as for `Cells`; nothing is."""
+        n, tile = number_of(self.loop.upper, numbers), BLOCK * EACH
+        tiles = max(1, -(-n // tile))
+        told = tiles * self.words + 1
+        bits = 32 if max([n + tile, told + BLOCK, *array_sizes(self.source, numbers)]) < 1 << 31 else 64
+        for key, build in (("clear", self._clear), ("scan", self._scan)):
+            if (key, bits) not in self.kernels:
+                self.kernels[key, bits] = build(bits)
+        clear, scan = self.kernels["clear", bits], self.kernels["scan", bits]
+        blocks = -(-told // BLOCK)
+        bytes_ = sum(size_of(base) for base in self.bases)
+        return [Buffer(self.name, "ulong", (told,))], [
+            Launch(
+                clear.kernel,
+                (1, 1, blocks),
+                (1, 1, BLOCK),
+                clear.arguments((told, blocks), ()),
+                "default",
+                None,
+                None,
+                (f"{tiles} tiles have told nothing yet",),
+            ),
+            Launch(
+                scan.kernel,
+                (1, 1, tiles),
+                (1, 1, BLOCK),
+                scan.arguments((told, tiles, n), ()),
+                "partition",
+                0,
+                None,
+                (
+                    f"a scan of {n} values in {tiles} tiles of {tile}, once through memory: each looks back over what "
+                    f"those before it tell, of {bytes_} bytes each",
+                ),
+            ),
+        ]
+
+    # ---- kernels
+
+    def _clear(self, bits: int) -> Built:
+        """Sets all words to 0."""
+        thread = self.source.thread("clear", bits)
+        b = thread.b
+        count, blocks = b.number("words"), b.number("blocks")
+        told = b.result(self.name, "ulong", (count,))
+        block, t = b.names.var("block", b.word), b.names.var("thread", b.word)
+        b.open()
+        at = b.op("add", b.op("mul", block, b.word_const(BLOCK), exact=True), t, exact=True)
+        b.when(b.op("lt", at, count), lambda: b.store(told, (at,), g.Const("ulong", 0)))
+        body = (k.ForAll((t,), (b.word_const(BLOCK),), b.close()),)
+        return Built(b.kernel((block,), (blocks,), (b.word_const(BLOCK),), body), tuple(v.name for v in b.shape))
+
+    def _scan(self, bits: int) -> Built:
+        return _Writer(self, self.source.thread("scan", bits)).kernel()
+
+
+class _Writer:
+    """The kernel that scans, being written."""
+
+    def __init__(self, scan: Scanned, thread: Thread) -> None:
+        self.scan, self.thread, self.b = scan, thread, thread.b
+        self.elements: Monoid = scan.elements
+
+    def kernel(self) -> Built:
+        """All of it."""
+        b, scan = self.b, self.scan
+        words, tiles, self.count = b.number("words"), b.number("tiles"), b.number("count")
+        self.tiles = tiles
+        self.told = b.result(scan.name, "ulong", (words,))
+        self.results = [b.result(v.name, v.base, g.extents_of(v)) for v in scan.arrays]
+        self.totals = [b.result(v.name, v.base, (g.integer(1),)) for v in scan.totals]
+        for v in (self.told, *self.results, *self.totals):
+            b.once[v.name] = v is not self.told
+        self.ticket = b.shared("tile", b.word.base, (1,))
+        self.before = [b.shared("before", base, (1,)) for base in scan.bases]
+        two = [[b.shared("part", base, (BLOCK,)) for base in scan.bases] for _ in range(2)]
+        block, self.t = b.names.var("block", b.word), b.names.var("thread", b.word)
+        body: list[k.BlockStmt] = [self.phase(self.take), k.Barrier(), self.phase(lambda: self.combine_own(two[0]))]
+        distance = 1
+        while distance < BLOCK:
+            body += [k.Barrier(), self.phase(lambda d=distance, two=two: self.combine_far(d, *two))]  # type: ignore[misc]
+            two = two[::-1]
+            distance *= 2
+        body += [k.Barrier(), self.phase(lambda: self.when_first(lambda: self.look_back(two[0])))]
+        body += [k.Barrier(), self.phase(lambda: self.write(two[0]))]
+        made = b.kernel((block,), (tiles,), (b.word_const(BLOCK),), tuple(body))
+        return Built(made, tuple(v.name for v in b.shape))
+
+    def phase(self, write: Callable[[], None]) -> k.ForAll:
+        """Code of all threads."""
+        b = self.b
+        self.t = b.names.var("thread", b.word)
+        b.open()
+        write()
+        return k.ForAll((self.t,), (b.word_const(BLOCK),), b.close())
+
+    def when_first(self, write: Callable[[], None]) -> None:
+        self.b.when(self.b.op("eq", self.t, self.b.word_const(0)), write)
+
+    # ---- phases
+
+    def take(self) -> None:
+        """The first thread takes the next tile."""
+        b = self.b
+
+        def first() -> None:
+            at = b.op("sub", self.told.type.extents[0], b.word_const(1), exact=True)  # type: ignore[union-attr]
+            old = b.names.var("old", g.ScalarType("ulong"))
+            b.add(k.Atomic("add", self.told, (at,), g.Const("ulong", 1), old))
+            b.store(self.ticket, (g.integer(0),), b.op("toi" if b.bits == 32 else "tol", old))
+
+        self.when_first(first)
+
+    def tile(self) -> g.Var:
+        return self.b.load(self.ticket, g.integer(0))
+
+    def first(self) -> g.Atom:
+        """The first of a thread's values."""
+        b = self.b
+        start = b.op("mul", self.tile(), b.word_const(BLOCK * EACH), exact=True)
+        return b.op("add", start, b.op("mul", self.t, b.word_const(EACH), exact=True), exact=True)
+
+    def combine_own(self, parts: Sequence[g.Var]) -> None:
+        """What a thread's values combine to."""
+        b, first = self.b, self.first()
+
+        def one(e: g.Var, so_far: list[g.Atom]) -> list[g.Atom]:
+            at = b.op("add", first, e, exact=True)
+
+            def more() -> list[g.Atom]:
+                value = self.inserted(lambda code, index: self.elements.values(code, index, self.scan.given), at)
+                return self.combined(so_far, value)
+
+            return self.chosen(b.op("lt", at, self.count), more, so_far)
+
+        found = b.seq_for(b.word_const(0), b.word_const(EACH), self.elements.identities, one)
+        for part, a in zip(parts, found):
+            b.store(part, (self.t,), a)
+
+    def combine_far(self, distance: int, given: Sequence[g.Var], made: Sequence[g.Var]) -> None:
+        """What the values of all threads up to one, at most twice the distance, combine to."""
+        b = self.b
+        own = [b.load(v, self.t) for v in given]
+
+        def both() -> list[g.Atom]:
+            other = b.op("sub", self.t, b.word_const(distance), exact=True)
+            return self.combined([b.load(v, other) for v in given], own)
+
+        found = self.chosen(b.op("le", b.word_const(distance), self.t), both, own)
+        for v, a in zip(made, found):
+            b.store(v, (self.t,), a)
+
+    def look_back(self, parts: Sequence[g.Var]) -> None:
+        """The first thread tells what the tile combines to, finds what comes before it, tells what comes of both."""
+        b, tile = self.b, self.tile()
+        whole = [b.load(v, b.word_const(BLOCK - 1)) for v in parts]
+        initial = list(self.elements.started([self.thread.atom(a) for a in self.scan.initial]))
+
+        def back() -> list[g.Atom]:
+            self.tell(tile, whole, SOME)
+            return self.found_before(tile)
+
+        before = self.chosen(b.op("lt", b.word_const(0), tile), back, initial)
+        after = self.combined(before, whole)
+        self.tell(tile, after, ALL)
+        for v, a in zip(self.before, before):
+            b.store(v, (g.integer(0),), a)
+
+        def last() -> None:
+            for v, a in zip(self.totals, self.elements.result(after)):
+                b.store(v, (g.integer(0),), a)
+
+        b.when(b.op("eq", tile, b.op("sub", self.tiles, b.word_const(1), exact=True)), last)
+
+    def found_before(self, tile: g.Atom) -> list[g.Atom]:
+        """What all values before a tile combine to, with what there was at the start: rounds that each look at a tile,
+        from the one before on, until one tells all."""
+        b = self.b
+        names = [b.names.var("c", g.ScalarType(base)) for base in self.scan.bases]
+        at, go = b.names.var("c", b.word), b.names.var("go", g.BOOL)
+        starts = [*self.elements.identities, b.op("sub", tile, b.word_const(1), exact=True), g.TRUE]
+        b.open()
+        words = [self.look(at, n) for n in range(self.scan.words)]
+        kinds = [b.op("shr", w, g.Const("ulong", 32)) for w in words]
+        there = b.op("neq", kinds[0], g.Const("ulong", 0))
+        for kind in kinds[1:]:
+            there = b.op("and", there, b.op("eq", kind, kinds[0]))
+
+        def more() -> list[g.Atom]:
+            so_far = self.combined(self.unpacked(words), names)
+            all_ = b.op("eq", kinds[0], g.Const("ulong", 2))
+            return [*so_far, b.op("sub", at, b.word_const(1), exact=True), b.op("not", all_)]
+
+        updates = self.chosen(there, more, [*names, at, g.TRUE])
+        code = b.close()
+        carried = tuple(map(k.Carried, (*names, at, go), starts, updates))
+        b.add(k.While(carried, (), go, code))
+        return list(names)
+
+    def write(self, parts: Sequence[g.Var]) -> None:
+        """The results of a thread's values."""
+        b, first = self.b, self.first()
+        before = [b.load(v, g.integer(0)) for v in self.before]
+
+        def others() -> list[g.Atom]:
+            other = b.op("sub", self.t, b.word_const(1), exact=True)
+            return self.combined(before, [b.load(v, other) for v in parts])
+
+        start = self.chosen(b.op("lt", b.word_const(0), self.t), others, before)
+
+        def one(e: g.Var, so_far: list[g.Atom]) -> list[g.Atom]:
+            at = b.op("add", first, e, exact=True)
+
+            def more() -> list[g.Atom]:
+                value = self.inserted(lambda code, index: self.elements.values(code, index, self.scan.given), at)
+                after = self.combined(so_far, value)
+                ends = {now: self.bound(self.elements.result(e)) for now, e in ((False, so_far), (True, after))}
+                written = self.inserted(
+                    lambda code, index: self.elements.written(code, index, self.scan.given, ends.__getitem__), at
+                )
+                for v, a in zip(self.results, written):
+                    b.store(v, (at,), a)
+                return after
+
+            return self.chosen(b.op("lt", at, self.count), more, so_far)
+
+        b.seq_for(b.word_const(0), b.word_const(EACH), start, one)
+
+    # ---- words
+
+    def look(self, tile: g.Atom, number: int) -> g.Atom:
+        """A word of a tile, as it is at the moment."""
+        b = self.b
+        old = b.names.var("told", g.ScalarType("ulong"))
+        b.add(k.Atomic("bitor", self.told, (self.place(tile, number),), g.Const("ulong", 0), old))
+        return old
+
+    def place(self, tile: g.Atom, number: int) -> g.Atom:
+        b = self.b
+        at = b.op("mul", tile, b.word_const(self.scan.words), exact=True)
+        return b.op("add", at, b.word_const(number), exact=True)
+
+    def tell(self, tile: g.Atom, element: Sequence[g.Atom], what: int) -> None:
+        """Sets the words of a tile."""
+        b = self.b
+        halves = [half for a in element for half in _halves(b, a)]
+        for number, half in enumerate(halves):
+            word = b.op("bitor", half, g.Const("ulong", what))
+            b.add(k.Atomic("max", self.told, (self.place(tile, number),), word))
+
+    def unpacked(self, words: Sequence[g.Atom]) -> list[g.Atom]:
+        """The element that words tell."""
+        found, at = [], 0
+        for base in self.scan.bases:
+            found.append(_whole(self.b, base, words[at : at + _words(base)]))
+            at += _words(base)
+        return found
+
+    # ---- elements
+
+    def inserted(self, write: Callable[[Code, g.Atom], list[g.Atom]], at: g.Atom) -> list[g.Atom]:
+        """Code of a graph for the value at a place."""
+        index = self.scan.supply.var("i", g.INT)
+        self.thread.bind((index,), (self.b.as_int(at),))
+        return self.block(lambda code: write(code, index))
+
+    def combined(self, a: Sequence[g.Atom], b: Sequence[g.Atom]) -> list[g.Atom]:
+        """Two elements, the first one first."""
+        return self.block(lambda code: self.elements.combined(code, self.bound(a), self.bound(b)))
+
+    def bound(self, many: Sequence[g.Atom]) -> list[g.Atom]:
+        """Atoms of the kernel as atoms of a graph."""
+        names = [self.scan.supply.var("e", g.ScalarType(a.base)) for a in many]
+        self.thread.bind(names, list(many))
+        return list(names)
+
+    def block(self, write: Callable[[Code], Sequence[g.Atom]]) -> list[g.Atom]:
+        values, _ = self.thread.block(Code(self.scan.supply).inside(write))
+        return [a for a in values if isinstance(a, g.Var | g.Const)]
+
+    def chosen(self, condition: g.Atom, then: Callable[[], list[g.Atom]], otherwise: Sequence[g.Atom]) -> list[g.Atom]:
+        """What a branch gives where a condition holds; else other atoms."""
+        b = self.b
+        b.open()
+        found = then()
+        code = b.close()
+        targets = [b.names.var("m", a.type) for a in otherwise]
+        b.add(k.If(condition, code, (), tuple(map(k.Merge, targets, found, otherwise))))
+        return list(targets)
+
+
+def _words(base: str) -> int:
+    """How many words tell a component."""
+    return 2 if size_of(base) == 8 else 1
+
+
+def _halves(b: Builder, a: g.Atom) -> list[g.Atom]:
+    """The bits of a component, in words."""
+    if a.base in REAL:
+        a = b.op(_BITS[a.base][0], a)
+    if a.base == "bool":
+        return [b.op("select", a, g.Const("ulong", 1), g.Const("ulong", 0))]
+    whole = a if a.base == "ulong" else b.op("toul", a)
+    low = b.op("bitand", whole, LOW)
+    return [low, b.op("shr", whole, g.Const("ulong", 32))] if _words(a.base) == 2 else [low]
+
+
+def _whole(b: Builder, base: str, words: Sequence[g.Atom]) -> g.Atom:
+    """A component of words."""
+    bits = b.op("bitand", words[0], LOW)
+    if len(words) == 2:
+        bits = b.op("bitor", bits, b.op("shl", b.op("bitand", words[1], LOW), g.Const("ulong", 32)))
+    if base == "bool":
+        return b.op("neq", bits, g.Const("ulong", 0))
+    between = _BITS[base][2] if base in REAL else base
+    if between != "ulong":
+        bits = b.op(_CONVERSIONS[between], bits)
+    return b.op(_BITS[base][1], bits) if base in REAL else bits
+
+
+_CONVERSIONS = {
+    "byte": "tob",
+    "short": "tos",
+    "int": "toi",
+    "long": "tol",
+    "longlong": "toll",
+    "ubyte": "toub",
+    "ushort": "tous",
+    "uint": "toui",
+    "ulonglong": "toull",
+}
