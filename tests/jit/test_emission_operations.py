@@ -46,7 +46,7 @@ def kernel_of(op: str) -> k.Kernel:
 
 
 def test_no_operation_lacks_a_row() -> None:
-    assert sorted(DEVICE_ROWS) == sorted(ELEMENTWISE)
+    assert sorted(DEVICE_ROWS) == sorted([*ELEMENTWISE, *PLACES])
 
 
 @pytest.mark.parametrize("op", [*ELEMENTWISE, "select"])

@@ -102,9 +102,9 @@ def integer(value: int) -> Const:
 
 
 class Op(Node):
-    """A scalar operation: an element-wise primitive of `lang/primitives.py` by its name ("add", "lt", "tod", "sqrt",
-    ...), with the meaning `interp/arithmetic.py` gives it (integers wrap), or "select" (condition, then, otherwise).
-    `exact`: the integer result is known not to wrap, for operands that occur."""
+    """A scalar operation: an element-wise primitive of `lang/primitives.py` by its name ("add", "lt", "tod", ...),
+    with the meaning `interp/arithmetic.py` gives it (integers wrap), "select" (condition, then, otherwise), or one of
+    `operations.PLACES`. `exact`: the integer result is known not to wrap, for operands that occur."""
 
     code: str
     args: tuple[Atom, ...]

@@ -228,6 +228,14 @@ def _add(count: Counter[str], atoms: Iterable[g.Atom]) -> None:
             count[a.name] += 1
 
 
+def laid_out_rows(w: g.WithLoop, p: g.Partition) -> tuple[g.Var, ...]:
+    """The rows of a partition's index, which its pragmas lay out even where no cell depends on them."""
+    if not (w.pragmas or p.pragmas):
+        return ()
+    lets = [s for s in p.body.statements if isinstance(s, g.Let) and isinstance(s.rhs, g.Op)]
+    return tuple(s.targets[0] for s in lets if s.rhs.code == "row" and s.rhs.args[0] == p.index[0])  # type: ignore[union-attr]
+
+
 def bound(block: g.Block) -> set[str]:
     """The names that a block sets, inner blocks included."""
     names: set[str] = set()

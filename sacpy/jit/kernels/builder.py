@@ -303,6 +303,18 @@ class IrArithmetic:
         product = self.b.op("mul", quotient, self.slots[by.position], exact=True)
         return quotient, self.b.op("sub", a, product, exact=True)
 
+    def subtract(self, a: g.Atom, b: g.Atom) -> g.Atom:
+        return self.b.op("sub", a, b, exact=True)
+
+    def choose(self, condition: g.Atom | None, a: g.Atom, b: g.Atom) -> g.Atom:
+        return a if condition is None else self.b.op("select", condition, a, b)
+
+    def in_rows(self, a: g.Atom, least: Slot, growth: Slot, rows: Slot) -> tuple[g.Atom, g.Atom]:
+        b = self.b
+        args = (b.as_int(a), b.as_int(self.bound(least)), g.integer(growth.value), b.as_int(self.bound(rows)))
+        row, column = (b.as_word(b.op(code, *args)) for code in ("row", "column"))
+        return row, column
+
     def less(self, a: g.Atom, b: g.Atom) -> g.Atom:
         return self.b.op("lt", a, b)
 

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
 from sacpy.jit.ir.graph import Atom, Modarray, Var, extents_of
-from sacpy.jit.kernels import across, blocks, maps, product_tiles, rows, segments, staging, wide
+from sacpy.jit.kernels import across, blocks, maps, product_tiles, rows, segments, staging, triangles, wide
 from sacpy.jit.kernels.contraction import Contraction, contraction
 from sacpy.jit.kernels.launches import Buffer, KernelOptions, Launch
 from sacpy.jit.kernels.numbers import (
@@ -20,8 +20,6 @@ from sacpy.jit.kernels.numbers import (
     chain_of,
     flat_words,
     fold_of,
-    maybe_dense,
-    maybe_zero_based,
     memory_of,
     pragmas_of,
     scratch_of,
@@ -64,7 +62,7 @@ class Cells:
         for p, pragmas in zip(self.source.with_loop.partitions, self.pragmas):
             chain = chain_of(pragmas)
             if chain is not None:
-                chain.check(p.rank, self.options.device, maybe_zero_based(p), maybe_dense(p))
+                triangles.check(chain, p, self.options.device)
             if (sizes := blocks.checked(self.source, p, pragmas)) is not None:
                 self.scratch |= sizes  # with these it is known whether its stages can be
                 continue
@@ -75,7 +73,7 @@ class Cells:
     def inputs(self) -> set[str]:
         """The ints that plans depend on, extents of arrays left out."""
         w = self.source.with_loop
-        atoms: list[Atom] = list(w.frame or ())
+        atoms: list[Atom] = [*(w.frame or ()), *triangles.sizes(w.partitions)]
         for p in (
             *w.partitions,
             *(row.inner for row in self.rows if row is not None),
@@ -121,7 +119,9 @@ class Cells:
                 launches += self._default(piece.space, numbers, taken)
             elif number not in whole:
                 chain = self._asked(number, parameters)
-                if chain is not None and not self._fits(chain, (p.space for p in pieces if p.partition == number)):
+                p = w.partitions[number]
+                own_spaces = [triangles.positions(p, q.space, numbers) for q in pieces if q.partition == number]
+                if chain is not None and not self._fits(chain, own_spaces):
                     whole.add(number)
                     launches += self._alone(
                         number, chain, spaces, numbers, "its mapping does not fit what other partitions leave of it"
@@ -218,16 +218,7 @@ class Cells:
         if whole and self.options.strategy == "auto" and spaces[0].dense and self.wide[0]:
             several = wide.chain_for(first, box, self.options.device)
             chain, reasons = (several, (_many(several),)) if several else (chain, reasons)
-        return self._asking(
-            box,
-            chain,
-            (why, *reasons),
-            spaces,
-            only,
-            "pieces",
-            None,
-            numbers,
-        )
+        return self._asking(box, chain, (why, *reasons), spaces, only, "pieces", None, numbers)
 
     def _asking(
         self,
@@ -257,11 +248,16 @@ class Cells:
         """The launches of a piece of a partition. `asked`: the mapping that its pragmas ask for."""
         number = piece.partition
         assert number is not None
-        device = self.options.device
+        device, what = self.options.device, ("partition", number)
+
+        def make(mapping: chains.Mapping, block: tuple[int, ...] | None, bits: int) -> Built:
+            return maps.partition_kernel(self.source, number, mapping, block, bits)
+
         if (block := block_of(self.pragmas[number])) is not None:
             return [], blocks.launches(self.source, number, block, piece.space, numbers, self.options, self.kernels)
         whole = piece.space.normalised() == spaces[number].normalised()
         row, body, wanted = self.rows[number], self.contractions[number], memory_of(self.pragmas[number])
+        positions = triangles.positions(self.source.with_loop.partitions[number], piece.space, numbers)
         chain, squares = asked, None
         reasons: tuple[str, ...] = ("the pragma says so",)
         way, auto = fold_of(self.pragmas[number]), self.options.strategy == "auto"
@@ -280,6 +276,11 @@ class Cells:
             found = segments.launches(self.source, number, segment, piece.space, numbers, self.options, self.kernels)
             if found:
                 return [], found
+        if positions.growth and squares is None:
+            if wanted is not None and wanted.mode == "shared":
+                raise staging.cannot_stage(wanted, "what rows that grow read is no box")
+            chain, reasons = (chain, reasons) if chain is not None else self._chosen(positions)
+            return [], self._launch(positions, chain, reasons, what, make, "partition", number, numbers)
         if chain is None and squares is not None:
             chain, reasons = squares, ("squares of cells, as neighbours read the same",)
         if chain is None and body is None and wanted is None and auto:
@@ -302,11 +303,7 @@ class Cells:
             several = wide.chain_for(self.source.with_loop.partitions[number], piece.space, device)
             if several is not None:
                 return [], self._wide(piece, several, numbers)
-
-        def make(mapping: chains.Mapping, block: tuple[int, ...] | None, bits: int) -> Built:
-            return maps.partition_kernel(self.source, number, mapping, block, bits)
-
-        return [], self._launch(piece.space, chain, reasons, ("partition", number), make, "partition", number, numbers)
+        return [], self._launch(piece.space, chain, reasons, what, make, "partition", number, numbers)
 
     def _tiles(self, number: int, chain: chains.Chain, space: IndexSpace) -> staging.Tiled | str | None:
         """What a mapping lets blocks stage; why nothing can be although that is asked for; None where nothing is to

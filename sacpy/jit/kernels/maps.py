@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir import kernel as k
+from sacpy.jit.kernels import triangles
 from sacpy.jit.kernels.builder import IrArithmetic
 from sacpy.jit.kernels.several import Cell, either, threads_phase
 from sacpy.jit.kernels.source import Built, Frame, Source, mapped
@@ -71,11 +72,13 @@ def partition_kernel(
     source: Source, number: int, mapping: chains.Mapping, block: tuple[int, ...] | None, bits: int
 ) -> Built:
     """Computes the cells of one partition, or of a piece of it."""
-    thread = source.thread(f"partition{number}", bits)
+    thread, p = source.thread(f"partition{number}", bits), source.with_loop.partitions[number]
     arrays = results(thread, source)
-    return mapped(
-        thread, mapping, block, (), lambda index, _: compute(thread, source.with_loop.partitions[number], index, arrays)
-    )
+
+    def body(position: tuple[g.Atom, ...], _: Sequence[g.Var]) -> None:
+        compute(thread, p, triangles.index_of(p, mapping, thread, position), arrays)
+
+    return mapped(thread, mapping, block, (), body)
 
 
 def default_kernel(
