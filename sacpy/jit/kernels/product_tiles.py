@@ -95,24 +95,22 @@ def chain_for(
     `processors`, and as have room in registers."""
     if space.rank not in (2, 3) or not space.dense or min(space.extents[-2:]) < SIDE or c.length(numbers) < SIDE:
         return None
-    cell = sum(BYTES[n.base] for o in c.folds for n in o.neutrals)
-    each = next(
-        (
-            (down, along)
-            for down, along in EACH
-            if space.extents[-2] >= SIDE * down
-            and space.extents[-1] >= SIDE * along
-            and space.size >= processors * SIDE * down * SIDE * along
-            and cell * down * along <= OWN
-        )
-        if several and register_tiles.suits(c)
-        else (),
-        (1, 1),
-    )
+    each = _cells_each(c, space.extents[-2:], space.size, processors) if several else (1, 1)
     chain = _boxes(space.rank, each)
     axes = block_axes(chain.map(space))
     block = (SIDE * each[0], SIDE * each[1])
     return chain if axes is not None and _chosen(c, axes, block) else None
+
+
+def _cells_each(c: Contraction, extents: Sequence[int], size: int, processors: int) -> tuple[int, int]:
+    """How many cells a thread has along the last two axes, whose extents are given, of a space of that size."""
+    bytes_each = sum(BYTES[n.base] for o in c.folds for n in o.neutrals)
+    for each in EACH if register_tiles.suits(c) else ():
+        block = [SIDE * n for n in each]
+        there = all(extent >= side for extent, side in zip(extents, block)) and size >= processors * math.prod(block)
+        if there and bytes_each * math.prod(each) <= OWN:
+            return each
+    return 1, 1
 
 
 def _boxes(rank: int, each: tuple[int, int]) -> chains.Chain:
