@@ -40,6 +40,7 @@ def print_kernel(k: Kernel) -> str:
         f"block: {_names(k.slots) or 'none'}; writes "
         f"{', '.join(w.array.name + ('' if w.once else ' (not once)') for w in k.writes)}"
     ]
+    head += [f"multiples: {', '.join(f'{v.name} of {of}' for v, of in k.multiples)}"] if k.multiples else []
     head.append(f"grid [{_names(k.block_index)}] of {_vector(k.grid)}, block of {_vector(k.block)}")
     return "\n".join([*head, *_indent(_block(k.body))]) + "\n"
 
