@@ -40,6 +40,7 @@ class Builder:
     allocations: list[k.Allocate] = field(default_factory=list)
     once: dict[str, bool] = field(default_factory=dict)
     multiples: dict[g.Var, int] = field(default_factory=dict)
+    resident: int = 0
     _open: list[Pending] = field(default_factory=lambda: [[]])
 
     @property
@@ -273,6 +274,7 @@ class Builder:
             self.bits,
             aligned,
             tuple(self.multiples.items()),
+            self.resident,
         )
 
 

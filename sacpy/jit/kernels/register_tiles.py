@@ -13,15 +13,15 @@ the other one is on its way (`strip_loads`), and a strip takes one barrier.
 
     fetch and put the first strip; barrier
     for strip in the whole ones
-        if there is a next one: fetch it
+        fetch the next one (behind the last one, that again: compilers move what is done under a condition)
         forall threads: fold this strip
-        if there is a next one: put it into the other tile
-        barrier
+        put the next one into the other tile; barrier
     what is left: fetch, put; barrier; fold; barrier
 """
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Hashable, Sequence
@@ -39,9 +39,11 @@ from sacpy.jit.kernels.values import Value
 from sacpy.nodes import Node
 from sacpy.withloop import chains
 
-ROW = 64  # bytes of each array along the folded axis that are loaded at a time
+ROW = 32  # bytes of each array along the folded axis that are loaded at a time: a sector of memory
 BUFFERS = 2  # tiles of each array
-_CODE = 1024  # statements that are written out for a strip at most: all of it where that is enough
+MUCH = 128  # bytes of registers for cells, from which on threads are kept to what lets blocks have company
+TOGETHER = 2  # blocks of a multiprocessor, then
+_CODE = 2048  # statements that are written out for a strip at most: all of it where that is enough
 
 
 class RegisterTiles(Node):
@@ -174,6 +176,8 @@ class _Writer:
         self.own = [self.b.array(n.base, (g.integer(len(self.cells)),)) for n in self.neutrals]
         self.tiles = [self.b.shared("tile", t.array.base, (BUFFERS, *t.lying)) for t in found.tiles]
         folded, size = c.partition.rank, mapping.placement.threads
+        if sum(BYTES[a.base] for a in self.own) * len(self.cells) >= MUCH:
+            self.b.resident = TOGETHER
         self.loads = [StripLoad(self.b, t, tile, size, folded) for t, tile in zip(found.tiles, self.tiles)]
         for t in found.tiles:
             self.b.multiple(g.extents_of(t.array)[-1], t.together)
@@ -189,8 +193,10 @@ class _Writer:
         names, size = self.b.names, g.integer(self.found.strip)
         length, rest, whole, end, stop = (names.var(n, g.INT) for n in ("length", "rest", "whole", "end", "stop"))
         strip, left, between = names.var("strip", g.INT), names.var("strip", g.INT), names.var("length", g.INT)
-        last, following = names.var("last", g.INT), names.var("next", g.INT)
-        some, more = names.var("some", g.BOOL), names.var("more", g.BOOL)
+        last, further, limited, ahead, following = (
+            names.var(n, g.INT) for n in ("last", "further", "limited", "ahead", "next")
+        )
+        some = names.var("some", g.BOOL)
         done, number, this, other = (names.var(n, g.INT) for n in ("done", "number", "this", "other"))
         zero = g.integer(0)
         strips = (
@@ -198,10 +204,14 @@ class _Writer:
             k.Uniform(number, g.Op("div", (done, size))),
             k.Uniform(this, g.Op("bitand", (number, g.integer(BUFFERS - 1)))),
             k.Uniform(other, g.Op("sub", (g.integer(BUFFERS - 1), this))),
-            k.Uniform(more, g.Op("lt", (strip, last))),
-            k.BlockIf(more, (k.Uniform(following, g.Op("add", (strip, size))), *self._fetch(following, True))),
+            k.Uniform(further, g.Op("add", (done, size))),
+            k.Uniform(limited, g.Op("min", (further, last))),
+            # which changes nothing, but tells where rows are aligned
+            k.Uniform(ahead, g.Op("bitand", (limited, g.integer(-self.found.strip)))),
+            k.Uniform(following, g.Op("add", (self.lower, ahead))),
+            *self._fetch(following, True),
             self._fold(strip, size, this),
-            k.BlockIf(more, self._put(other)),
+            *self._put(other),
             k.Barrier(),
         )
         ends = (*self._fetch(left, False), *self._put(zero), k.Barrier(), self._fold(left, rest, zero), k.Barrier())
@@ -214,7 +224,7 @@ class _Writer:
                 k.Uniform(whole, g.Op("sub", (length, rest))),
                 k.Uniform(end, g.Op("add", (self.lower, whole))),
                 k.Uniform(stop, g.Op("add", (self.lower, length))),
-                k.Uniform(last, g.Op("sub", (end, size))),
+                k.Uniform(last, g.Op("sub", (whole, size))),
                 k.Uniform(some, g.Op("lt", (zero, whole))),
                 k.BlockIf(some, (*self._fetch(self.lower, True), *self._put(zero), k.Barrier())),
                 k.BlockFor(strip, self.lower, end, size, strips),
@@ -232,12 +242,35 @@ class _Writer:
     def _threads(self) -> tuple[g.Var, ...]:
         return tuple(self.b.names.var("thread", self.b.word) for _ in self.each)
 
+    def _arranged(self, threads: Sequence[g.Atom]) -> Sequence[g.Atom]:
+        """Which thread of the block each one stands for: those of a warp have a box of `_WARP` threads, in which each
+        square of four stands side by side. Shared memory serves half a warp at a time where, of wide accesses, each
+        thread's is that of its neighbour or of the one after that."""
+        b, (down, along) = self.b, threads
+
+        def bits(*parts: tuple[g.Atom, int, int]) -> g.Atom:
+            """A number of bits of others: each with the number of its bit, and of the one that it becomes."""
+            found: list[g.Atom] = []
+            for a, bit, to in parts:
+                one = b.op("bitand", a, b.word_const(1 << bit))
+                code, by = ("shl", to - bit) if to > bit else ("shr", bit - to)
+                found.append(b.op(code, one, b.word_const(by)) if by else one)
+            return functools.reduce(lambda x, y: b.op("bitor", x, y), found)
+
+        if tuple(self.frame.mapping.placement.threads) != (16, 16):
+            return threads
+        return (
+            bits((along, 1, 0), (down, 0, 1), (down, 2, 2), (down, 3, 3)),
+            bits((along, 0, 0), (along, 2, 1), (along, 3, 2), (down, 1, 3)),
+        )
+
     def _positions(self, threads: Sequence[g.Atom]) -> list[list[g.Atom]]:
         """Along each axis of the block, the positions that a thread has: as many neighbours as the widest access takes,
         and the same again beyond those of all threads, so that neighbouring threads read from neighbouring banks."""
         b = self.b
         found = []
-        for axis, (t, many, extent) in enumerate(zip(threads, self.each, self.frame.mapping.placement.threads)):
+        extents = self.frame.mapping.placement.threads
+        for axis, (t, many, extent) in enumerate(zip(self._arranged(threads), self.each, extents)):
             sizes = [BYTES[tile.array.base] for tile in self.found.tiles if tile.moving == axis]
             group = min(many, max(1, WIDE // max(sizes, default=WIDE)))
             first = b.op("mul", t, b.word_const(group), exact=True)
