@@ -39,21 +39,19 @@ from sacpy.jit.kernels.values import Value
 from sacpy.nodes import Node
 from sacpy.withloop import chains
 
-ROW = 32  # bytes of each array along the folded axis that are loaded at a time: a sector of memory
+STRIP = 8  # indices of the folded axis that are loaded at a time
 BUFFERS = 2  # tiles of each array
 MUCH = 128  # bytes of registers for cells, from which on threads are kept to what lets blocks have company
 TOGETHER = 2  # blocks of a multiprocessor, then
-_CODE = 2048  # statements that are written out for a strip at most: all of it where that is enough
+_CODE = 2048
 
 
 class RegisterTiles(Node):
-    """What to load, for a contraction; `strip`: how many indices of the folded axis at a time; `each`: how many cells a
-    thread has along either axis of the block."""
+    """What to load, for a contraction; `each`: how many cells a thread has along either axis of the block."""
 
     purpose = "register_tiled"
     body: Contraction
     tiles: tuple[RegisterTile, ...]
-    strip: int
     each: tuple[int, ...]
 
     @property
@@ -75,7 +73,7 @@ class RegisterTiles(Node):
             for t in self.tiles
         )
         return (
-            f"{tiles}, along the folded axis {self.strip} at a time, the next ones on their way meanwhile; "
+            f"{tiles}, along the folded axis {STRIP} at a time, the next ones on their way meanwhile; "
             f"{' x '.join(map(str, self.each))} cells a thread"
         )
 
@@ -110,10 +108,9 @@ def register_tiles(
     """The tiles, if all that the fold reads is in such: each array follows the folded axis and one axis of the block,
     step by step. `axes`: for each axis of the cells that of the block, as of `block_axes`; `limit`: bytes of shared
     memory."""
-    strip = ROW // max((BYTES[f.array.base] for f in c.prints), default=1)
     found: list[RegisterTile] = []
     for f in c.prints:
-        tile = _tile(f, c, strip, axes, mapping, numbers)
+        tile = _tile(f, c, axes, mapping, numbers)
         if tile is None:
             return None
         found.append(tile)
@@ -125,12 +122,12 @@ def register_tiles(
     }
     spread = entries_of((*c.partition.index, c.inner.index[0]), (c.inner.body,), source.free)
     exact = all(e.low == e.high for place in read & inside for e in spread[place])
-    tiles = RegisterTiles(c, tuple(found), strip, mapping.placement.each)
+    tiles = RegisterTiles(c, tuple(found), mapping.placement.each)
     return tiles if read <= inside and exact and tiles.size <= limit else None
 
 
 def _tile(
-    f: Footprint, c: Contraction, strip: int, axes: Sequence[int | None], mapping: chains.Mapping, numbers: Numbers
+    f: Footprint, c: Contraction, axes: Sequence[int | None], mapping: chains.Mapping, numbers: Numbers
 ) -> RegisterTile | None:
     rank = c.partition.rank
     moving = [n for n, e in enumerate(f.entries) if e.axis is not None and e.axis < rank and axes[e.axis] is not None]
@@ -145,7 +142,7 @@ def _tile(
 
     def width(n: int) -> int:
         e = f.entries[n]
-        return (strip if n in folded else block[along] if n in moving else 1) + e.high - e.low
+        return (STRIP if n in folded else block[along] if n in moving else 1) + e.high - e.low
 
     extents = tuple(map(width, order))
     together = WIDE // BYTES[f.array.base]
@@ -190,7 +187,7 @@ class _Writer:
                 self.placed[place] = tile
 
     def kernel(self) -> Built:
-        names, size = self.b.names, g.integer(self.found.strip)
+        names, size = self.b.names, g.integer(STRIP)
         length, rest, whole, end, stop = (names.var(n, g.INT) for n in ("length", "rest", "whole", "end", "stop"))
         strip, left, between = names.var("strip", g.INT), names.var("strip", g.INT), names.var("length", g.INT)
         last, further, limited, ahead, following = (
@@ -207,7 +204,7 @@ class _Writer:
             k.Uniform(further, g.Op("add", (done, size))),
             k.Uniform(limited, g.Op("min", (further, last))),
             # which changes nothing, but tells where rows are aligned
-            k.Uniform(ahead, g.Op("bitand", (limited, g.integer(-self.found.strip)))),
+            k.Uniform(ahead, g.Op("bitand", (limited, g.integer(-STRIP)))),
             k.Uniform(following, g.Op("add", (self.lower, ahead))),
             *self._fetch(following, True),
             self._fold(strip, size, this),
@@ -220,7 +217,7 @@ class _Writer:
                 self._start(),
                 k.Uniform(between, g.Op("sub", (self.upper, self.lower))),
                 k.Uniform(length, g.Op("max", (between, zero))),
-                k.Uniform(rest, g.Op("bitand", (length, g.integer(self.found.strip - 1)))),
+                k.Uniform(rest, g.Op("bitand", (length, g.integer(STRIP - 1)))),
                 k.Uniform(whole, g.Op("sub", (length, rest))),
                 k.Uniform(end, g.Op("add", (self.lower, whole))),
                 k.Uniform(stop, g.Op("add", (self.lower, length))),
@@ -332,7 +329,7 @@ class _Writer:
     def _rounds(self) -> int:
         """How many indices of a whole strip are written out: so many that the loop over them costs little."""
         each = len(self.c.inner.body.statements) + sum(len(o.combine.statements) for o in self.c.folds)
-        rounds = self.found.strip
+        rounds = STRIP
         while rounds > 1 and rounds * len(self.cells) * each > _CODE:
             rounds //= 2
         return rounds
