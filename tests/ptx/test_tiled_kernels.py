@@ -69,6 +69,12 @@ REGISTER: dict[str, tuple[str, tuple[Any, ...]]] = {
         product("double", "a[i,l] * b[l,j]", "0.0"),
         (reals(40, 33, t=np.float64), reals(33, 45, t=np.float64)),
     ),
+    "8 x 8 cells a thread": (SINGLE, (reals(131, 21), reals(21, 140))),
+    "8 x 4 cells a thread, doubles": (
+        product("double", "a[i,l] * b[l,j]", "0.0"),
+        (reals(130, 34, t=np.float64), reals(34, 129, t=np.float64)),
+    ),
+    "4 x 8 cells a thread": (product("int", "a[i,l] * b[l,j]", "0"), (ints(66, 48), ints(48, 130))),
     "an operand that lies across": (product("float", "a[i,l] * b[j,l]", "0f", b="n,k"), (reals(66, 19), reals(70, 19))),
     "both across": (product("int", "a[l,i] * b[j,l]", "0", a="k,m", b="n,k"), (ints(18, 64), ints(65, 18))),
     "the longest way": (product("int", "a[i,l] + b[l,j]", "-1000", "max"), (ints(64, 17), ints(17, 66))),

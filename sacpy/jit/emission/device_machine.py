@@ -202,9 +202,12 @@ class DeviceMachine(Machine):
         """How often the rounds of a short loop are written out: compilers ask for the loads of several rounds together,
         but do not agree by themselves which loops they do that for."""
         copies = _copies(s)
+        module = self.code.module
+        if abs(s.step) > 1 and isinstance(s.lower, Const) and isinstance(s.upper, Const):
+            part = module.node('!{!"llvm.loop.unroll.disable"}')
+            return ", !llvm.loop " + module.node("!{{self}, " + part + "}", distinct=True)
         if copies == 1:
             return ""
-        module = self.code.module
         part = module.node(f'!{{!"llvm.loop.unroll.count", i32 {copies}}}')
         return ", !llvm.loop " + module.node("!{{self}, " + part + "}", distinct=True)
 

@@ -63,12 +63,16 @@ class Lowering:
         self.rounded = _rounded(kernel)
 
     def bind_parameters(self) -> None:
-        """The parameters and the block's indices."""
+        """The parameters and the block's indices. That one is a multiple of a number is told by bits that are 0: so
+        compilers see which accesses are aligned."""
+        multiples = {v.name: of for v, of in self.kernel.multiples}
         for number, v in enumerate(self.kernel.params):
             extents = tuple(self._index(v.type.extents)) if isinstance(v.type, g.ArrayType) else ()
             found = self.machine.parameter(v, number, extents)
             if isinstance(found, Memory):
                 self.arrays[v.name] = found
+            elif v.name in multiples:
+                self.scalars[v.name] = self.code.op(f"and {LLVM_TYPES[v.base]} {found}, {-multiples[v.name]}")
             else:
                 self.scalars[v.name] = found
 
