@@ -74,7 +74,8 @@ def main(argv: list[str] | None = None) -> int:
         _write(report)
         print(line(name, found, report), flush=True)
 
-    reserve = min(options.seconds / 4, 30.0 * len(watching))  # for the sanitizer
+    # for the sanitizer
+    reserve = min(options.seconds / 4, 30.0 * sum(name in watching for name in chosen))
     runner.run(
         [n for n in chosen if n not in watching],
         runner.started(settings),

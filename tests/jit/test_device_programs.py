@@ -346,3 +346,45 @@ def test_engines_on_one_device_keep_their_own_books() -> None:
     assert one.device.memory.transfers.bytes_in == 12_000
     one.same("next", np.arange(10_000.0))
     assert len(one.device.account.notes) == 1 and other.device.account.notes == []
+
+
+LOOPS = """
+int[k] steps(int[n] v, int k)
+{
+  return with {
+    ([0] <= [i] < [k]) {
+      s = i;
+      while (s < 100) { s = s * 2 + v[s % n] % 2 + 1; }
+    } : s;
+  } : genarray([k], 0);
+}
+int[n] halves(int[n] v)
+{
+  for (start = 0; start + 8 <= n; start += 8) {
+    if (with { ([0] <= [i] < [8]) : v[start + i] > 50; } : fold(ScalarArith::|, false)) { v[start] = 0 - v[start]; }
+  }
+  return v;
+}
+"""
+
+
+def test_few_indices_with_loops_of_their_own_stay_on_the_host() -> None:
+    both = Both(LOOPS, Policy(least=0.0))
+    v = np.arange(700, dtype=np.int32)
+    both.same("steps", v, 20)
+    (placed,) = both.programs()[0].runtime.placed
+    assert placed.reason == "a loop runs at each of only 20 indices, which would leave the device idle"
+    both.same("steps", v, 600)
+    assert placed.device == 1
+
+
+def test_small_with_loops_in_rounds_stay_wherever_the_array_is() -> None:
+    both = Both(LOOPS, Policy())
+    v = np.arange(8000, dtype=np.int32) % 100
+    there = both.device.memory.of(v, "int")
+    there.address()
+    there._storage.host = None  # its elements are on the device alone
+    found = both.there["halves"](there)
+    assert (np.asarray(found) == both.plain["halves"](v.copy())).all()
+    moved = both.engine.device.account.transfers
+    assert moved.times_out <= 2, moved

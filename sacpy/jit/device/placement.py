@@ -57,7 +57,8 @@ class Native(Node):
 
 class Loop(Node):
     """A with-loop that may run on the device. `native`: the same on the host. `extents`: of each partition, what one
-    index costs and the bounds. `idle`: the names of results that nobody uses."""
+    index costs and the bounds. `idle`: the names of results that nobody uses; `repeats`: an index has a loop, whose
+    rounds one thread runs one after the other."""
 
     number: int
     let: Let
@@ -65,6 +66,7 @@ class Loop(Node):
     native: Native
     extents: tuple[tuple[float, Bounds], ...]
     idle: frozenset[str] = frozenset()
+    repeats: bool = False
 
     @property
     def with_loop(self) -> WithLoop:
@@ -176,7 +178,8 @@ class _Placer:
                 plan.placed[id(s)] = native
                 return
             idle = frozenset(t.name for t in s.targets if not self.used[t.name])
-            loop = Loop(len(plan.loops), s, native.piece.inputs, native, tuple(_extents(s.rhs)), idle)
+            repeats = any(self.repeats(p.body, ()) for p in s.rhs.partitions)
+            loop = Loop(len(plan.loops), s, native.piece.inputs, native, tuple(_extents(s.rhs)), idle, repeats)
             plan.loops.append(loop)
             plan.placed[id(s)] = loop
         elif self.may_statement(s):
@@ -192,6 +195,21 @@ class _Placer:
                 plan.placed[id(s)] = Spans(native, self.known_extents(s), arrays, asked)
         elif isinstance(s.rhs, Call | For | GraphLoop) or (isinstance(s.rhs, If) and _works(s.rhs)):
             plan.placed[id(s)] = self.native(s)
+
+    def repeats(self, block: Block, calls: tuple[str, ...]) -> bool:
+        """Whether there is a loop in a block, functions that it calls included."""
+        return any(
+            isinstance(s, Let)
+            and (
+                isinstance(s.rhs, For | GraphLoop)
+                or (isinstance(s.rhs, Call) and self._repeats(s.rhs.function, calls))
+                or any(self.repeats(b, calls) for b in blocks(s.rhs))
+            )
+            for s in block.statements
+        )
+
+    def _repeats(self, name: str, calls: tuple[str, ...]) -> bool:
+        return name in calls or self.repeats(self.unit.function(name).body, (*calls, name))
 
     def native(self, s: Let) -> Native:
         made = Native(len(self.plan.natives), Piece(self.unit, (s,), s.targets, self.tools))

@@ -96,12 +96,13 @@ class Runtime(Record):
         )
 
     def small(self, extents: Sequence[tuple[float, Sequence[int]]], arrays: Sequence[DeviceArray], asked: bool) -> bool:
-        """Whether with-loops inside a statement, each run of them, are too small to be worth a launch. `asked`: for one
-        of them there is to be one."""
+        """Whether with-loops inside a statement, each run of them, are too small to be worth a launch, wherever its
+        arrays are: they are sent once, and the statement may have many rounds. `asked`: for one of them there is to be
+        one."""
         return (
             bool(extents)
             and not self.policy.takes(asked)
-            and all(self.policy.device(work((e,)), arrays, 0) for e in extents)
+            and all(self.policy.device(work((e,)), arrays if self.policy.transfers else (), 0) for e in extents)
         )
 
     def cons(self, base: str, extents: tuple[int, ...], elements: tuple[Any, ...]) -> DeviceArray:
