@@ -360,8 +360,8 @@ int[k] steps(int[n] v, int k)
 }
 int[n] halves(int[n] v)
 {
-  for (start = 0; start + 8 <= n; start += 8) {
-    if (with { ([0] <= [i] < [8]) : v[start + i] > 50; } : fold(ScalarArith::|, false)) { v[start] = 0 - v[start]; }
+  for (start = 0; start + 80 <= n; start += 80) {
+    if (with { ([0] <= [i] < [80]) : v[start + i] > 98 + start; } : fold(ScalarArith::|, false)) { v[start] = 0 - v[start]; }
   }
   return v;
 }
