@@ -77,9 +77,12 @@ class Counted:
 
 def show(only: Sequence[str]) -> tuple[dict[str, Any], bool]:
     """Counts the chosen functions, prints a table. Raises ValueError for a name that none has."""
+    from benchmarks import algorithms  # which needs this file
+
+    names = [s.name for s in SUBJECTS] + [a.name for a in algorithms.algorithms(64)]
+    if only and not any(fnmatch(name, o) for name in names for o in only):
+        raise ValueError(f"there is no function {only[0]}; there are {', '.join(names)}")
     chosen = [s for s in SUBJECTS if not only or any(fnmatch(s.name, o) for o in only)]
-    if not chosen:
-        raise ValueError(f"there is no function {only[0]}; there are {', '.join(s.name for s in SUBJECTS)}")
     found = {s.name: [counted(s, front) for front in FRONTS] for s in chosen}
     head = ("", *FRONTS, "sectors", "passes", "barriers", "launches", "shared", "threads", "registers", "thesis")
     cells = [
@@ -98,9 +101,11 @@ def show(only: Sequence[str]) -> tuple[dict[str, Any], bool]:
         for s in chosen
     ]
     title = f"\nblocks: instructions per element, on {ARCHITECTURE}; thesis: threads, bytes of shared memory, ms"
-    print(aligned(title, [head, *cells]), flush=True)
+    if chosen:
+        print(aligned(title, [head, *cells]), flush=True)
     several = any(c.launches != 1 for many in found.values() for c in many)
-    return {"blocks": {name: [asdict(c) for c in many] for name, many in found.items()}}, several
+    report: dict[str, Any] = {"blocks": {name: [asdict(c) for c in many] for name, many in found.items()}}
+    return {**report, "algorithms": algorithms.show(only)}, several
 
 
 def counted(s: Subject, front: str) -> Counted:

@@ -124,16 +124,16 @@ def _found(c: Classic, version: str, counts: Sequence[Counts], needs: Sequence[t
     )
 
 
-def resources(ptx: str) -> dict[str, tuple[int, int]]:
+def resources(ptx: str, architecture: str = ARCHITECTURE) -> dict[str, tuple[int, int]]:
     """Registers of a thread and bytes spilled, by kernel, as ptxas has it. Raises `FileNotFoundError` where there is
-    none."""
+    none, `CalledProcessError` where it refuses the text."""
     ptxas = toolchain.program("ptxas")
     if ptxas is None:
         raise FileNotFoundError("ptxas")
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder, "kernel.ptx")
         source.write_text(ptx)
-        command = [str(ptxas), "-v", f"-arch={ARCHITECTURE}", "-o", str(source.with_suffix(".cubin")), str(source)]
+        command = [str(ptxas), "-v", f"-arch={architecture}", "-o", str(source.with_suffix(".cubin")), str(source)]
         log = subprocess.run(command, capture_output=True, text=True, check=True).stderr
     found: dict[str, tuple[int, int]] = {}
     for part in re.split(r"Compiling entry function '", log)[1:]:

@@ -358,13 +358,6 @@ int[k] steps(int[n] v, int k)
     } : s;
   } : genarray([k], 0);
 }
-int[n] halves(int[n] v)
-{
-  for (start = 0; start + 80 <= n; start += 80) {
-    if (with { ([0] <= [i] < [80]) : v[start + i] > 98 + start; } : fold(ScalarArith::|, false)) { v[start] = 0 - v[start]; }
-  }
-  return v;
-}
 """
 
 
@@ -378,13 +371,35 @@ def test_few_indices_with_loops_of_their_own_stay_on_the_host() -> None:
     assert placed.device == 1
 
 
-def test_small_with_loops_in_rounds_stay_wherever_the_array_is() -> None:
-    both = Both(LOOPS, Policy())
-    v = np.arange(8000, dtype=np.int32) % 100
-    there = both.device.memory.of(v, "int")
-    there.address()
-    there._storage.host = None  # its elements are on the device alone
-    found = both.there["halves"](there)
-    assert (np.asarray(found) == both.plain["halves"](v.copy())).all()
-    moved = both.engine.device.account.transfers
-    assert moved.times_out <= 2, moved
+STRETCHES = """
+int[.] f(int[n] v)
+{
+  w = { [i] -> toi(1000.0 * sin(tod(v[i]))) | [i] < [n] };
+  count = genarray([8], 0);
+  for (at = 0; at < n / 64; at++) {
+    if (with { ([0] <= [i] < [64]) : w[64 * at + i]; } : fold(+, 0) % 2 == 0) {
+      count[at % 8] = count[at % 8] * 3 + w[at];
+    }
+  }
+  return count;
+}
+"""
+
+
+def test_a_loop_with_many_small_with_loops_is_the_hosts_wherever_its_data_lies() -> None:
+    both = Both(STRETCHES, policy=Policy())
+    both.same("f", np.arange(40000, dtype=np.int32) % 97)
+    counts = {placed.device + placed.host for placed in both.program().runtime.placed}
+    assert counts == {0, 1}  # 625 folds are one piece of native code
+    assert both.device.memory.transfers.times_out == 1
+
+
+def test_a_few_rounds_do_not_bring_large_arrays_to_the_host() -> None:
+    class There:
+        on_device, on_host, nbytes = True, False, 1 << 24
+
+    policy = Policy()
+    assert policy.none([64.0], (There(),), 1 << 20)  # type: ignore[arg-type]
+    assert not policy.none([64.0], (There(),), 1)  # type: ignore[arg-type]
+    assert not policy.none([64.0, 1e9], (There(),), 1 << 20)  # type: ignore[arg-type]
+    assert policy.none([64.0], (), 1)

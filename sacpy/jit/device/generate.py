@@ -148,9 +148,11 @@ class _Writer:
                     f"({weight!r}, ({''.join(f'{self.atom(lo)}, {self.atom(up)}, ' for lo, up in bounds)}))"
                     for weight, bounds in placed.extents
                 )
-                with self.indented(
-                    f"if rt.small(({test},), {self.tuple(map(self.name, placed.arrays))}, {placed.asked}):"
-                ):
+                rounds = ""
+                if isinstance(s.rhs, g.For):
+                    rounds = f", len(range({self.atom(s.rhs.lower)}, {self.atom(s.rhs.upper)}, {s.rhs.step}))"
+                arrays = self.tuple(map(self.name, placed.arrays))
+                with self.indented(f"if rt.small(({test},), {arrays}, {placed.asked}{rounds}):"):
                     self.native(placed.native, s.targets)
                 with self.indented("else:"):
                     self.let(s, dying)

@@ -95,14 +95,19 @@ class Runtime(Record):
             [self.memory.of(v, out.base) if type(v) is np.ndarray else v for v, out in zip(found, piece.outputs)]
         )
 
-    def small(self, extents: Sequence[tuple[float, Sequence[int]]], arrays: Sequence[DeviceArray], asked: bool) -> bool:
-        """Whether with-loops inside a statement, each run of them, are too small to be worth a launch, wherever its
-        arrays are: they are sent once, and the statement may have many rounds. `asked`: for one of them there is to be
-        one."""
+    def small(
+        self,
+        extents: Sequence[tuple[float, Sequence[int]]],
+        arrays: Sequence[DeviceArray],
+        asked: bool,
+        rounds: int = 1,
+    ) -> bool:
+        """Whether with-loops inside a statement, each run of them, are too small to be worth a launch. `asked`: for one
+        of them there is to be one; `rounds`: of a loop."""
         return (
             bool(extents)
             and not self.policy.takes(asked)
-            and all(self.policy.device(work((e,)), arrays if self.policy.transfers else (), 0) for e in extents)
+            and self.policy.none([work((e,)) for e in extents], arrays, rounds)
         )
 
     def cons(self, base: str, extents: tuple[int, ...], elements: tuple[Any, ...]) -> DeviceArray:

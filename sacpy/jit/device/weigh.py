@@ -49,6 +49,17 @@ class Policy(Node):
         here, there = self.seconds(work, arrays, made)
         return "" if there < here else f"the CPU needs {_text(here)}, the GPU with its transfers {_text(there)}"
 
+    def none(self, works: Iterable[float], arrays: Iterable[DeviceArray], rounds: int) -> bool:
+        """Whether of with-loops inside a statement, each run of them, none is worth a launch. `arrays`: what the
+        statement takes. What lies on the device alone stays there unless many rounds of a loop, with a launch each,
+        would take longer than to bring it."""
+        arrays = tuple(arrays)
+        if not self.transfers:
+            there = sum(_moving(a.nbytes) for a in arrays if a.on_device and not a.on_host)
+            if rounds * LAUNCH > 2 * there:
+                arrays = ()
+        return all(self.device(work, arrays, 0) for work in works)
+
     def seconds(self, work: float, arrays: tuple[DeviceArray, ...], made: int) -> tuple[float, float]:
         """About how long it takes on the host, and on the device. What the device makes is expected to be used there
         half of the time."""

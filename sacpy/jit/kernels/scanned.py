@@ -34,7 +34,7 @@ from sacpy.lang.types import REAL
 
 BLOCK = 256  # threads
 EACH = 8  # values of a thread
-SOME, ALL = 1 << 32, 2 << 32  # what a word tells: what its tile combines to; what all values up to its end do
+SOME, ALL = (g.Const("ulong", n << 32) for n in (1, 2))  # what a tile combines to; what all values up to its end do
 LOW = g.Const("ulong", (1 << 32) - 1)
 _BITS = {"float": ("bits_of_float", "float_of_bits", "uint"), "double": ("bits_of_double", "double_of_bits", "ulong")}
 
@@ -243,14 +243,18 @@ class _Writer:
         b, tile = self.b, self.tile()
         whole = [b.load(v, b.word_const(BLOCK - 1)) for v in parts]
         initial = list(self.elements.started([self.thread.atom(a) for a in self.scan.initial]))
+        others = b.op("lt", b.word_const(0), tile)
+        own = self.chosen(b.op("not", others), lambda: self.combined(initial, whole), whole)
+        # all tell something before they wait for anybody: a thread that waits needs nobody who has come further
+        self.tell(tile, own, b.op("select", others, SOME, ALL))
+        before = self.chosen(others, lambda: self.found_before(tile), initial)
 
-        def back() -> list[g.Atom]:
-            self.tell(tile, whole, SOME)
-            return self.found_before(tile)
+        def all_of_them() -> list[g.Atom]:
+            after = self.combined(before, whole)
+            self.tell(tile, after, ALL)
+            return after
 
-        before = self.chosen(b.op("lt", b.word_const(0), tile), back, initial)
-        after = self.combined(before, whole)
-        self.tell(tile, after, ALL)
+        after = self.chosen(others, all_of_them, own)
         for v, a in zip(self.before, before):
             b.store(v, (g.integer(0),), a)
 
@@ -328,12 +332,12 @@ class _Writer:
         at = b.op("mul", tile, b.word_const(self.scan.words), exact=True)
         return b.op("add", at, b.word_const(number), exact=True)
 
-    def tell(self, tile: g.Atom, element: Sequence[g.Atom], what: int) -> None:
+    def tell(self, tile: g.Atom, element: Sequence[g.Atom], what: g.Atom) -> None:
         """Sets the words of a tile."""
         b = self.b
         halves = [half for a in element for half in _halves(b, a)]
         for number, half in enumerate(halves):
-            word = b.op("bitor", half, g.Const("ulong", what))
+            word = b.op("bitor", half, what)
             b.add(k.Atomic("max", self.told, (self.place(tile, number),), word))
 
     def unpacked(self, words: Sequence[g.Atom]) -> list[g.Atom]:

@@ -106,9 +106,7 @@ SHAPING = (
     Step("into", scatter.run_device, "loops that combine where the data say have kernels as with-loops", "device"),
     Step("into_reals", scatter.run_device_reals, "the same for sums of reals", "device", when=_regrouping),
     Step("levels_reals", stepping.run_levels_of_reals, "scans of reals are with-loops", "device", when=_regrouping),
-    Step(
-        "levels", stepping.run_levels, "others are one each, which no pass is to look into", "device"
-    ),
+    Step("levels", stepping.run_levels, "others are one each, which no pass is to look into", "device"),
     Step("dead_code", dead_code.run, "and what they were computed from"),
 )
 # Once, for what the CPU runs: where elements are computed.

@@ -57,7 +57,7 @@ class _Leveller(Rewriter):
         short = Rewriter({}, self.supply).statement(s)
         (loop,) = short
         assert isinstance(loop, g.Let)
-        if self.strict and found.apart and _is_whole(r):
+        if self.strict and _is_whole(r):
             long = code.inside(lambda inner: _whole(inner, r, s.span))
         else:
             long = code.inside(lambda inner: _Levels(inner, r, found, n).results())
@@ -86,7 +86,8 @@ def _whole(code: Code, r: g.For, span: Span) -> list[g.Atom]:
     handed = g.Propagate(initial, tuple(totals), "scan", r.combine)
     whole = g.WithLoop((r.upper,), (part,), (*arrays, handed), disjoint=True, complete=True)
     targets = {p: code.supply.var("scanned", p.type) for p in (*updates, *totals)}
-    code.statements.append(g.Let(tuple(targets.values()), Rewriter({}, code.supply).rhs(whole), span))
+    before = {p.name: a for p, a in zip(r.params, r.initial) if p in updates}  # of which a round reads its own element
+    code.statements.append(g.Let(tuple(targets.values()), Rewriter(before, code.supply).rhs(whole), span))
     return [targets[p] for p in r.params]
 
 
