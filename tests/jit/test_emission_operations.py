@@ -17,6 +17,7 @@ from sacpy.jit.emission.assemble import cubin
 from sacpy.jit.emission.emulator import Emulated
 from sacpy.jit.emission.libdevice import DEVICE_ROWS
 from sacpy.jit.ir import kernel as k
+from sacpy.jit.ir.operations import PLACES
 from sacpy.lang.primitives import PRIMITIVES
 from sacpy.lang.types import BUILTIN
 from tests.jit.kernel_programs import operation

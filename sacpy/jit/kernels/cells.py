@@ -74,13 +74,10 @@ class Cells:
         """The ints that plans depend on, extents of arrays left out."""
         w = self.source.with_loop
         atoms: list[Atom] = [*(w.frame or ()), *triangles.sizes(w.partitions)]
-        for p in (
-            *w.partitions,
-            *(row.inner for row in self.rows if row is not None),
-            *(c.inner for c in self.contractions if c is not None),
-        ):
+        for p in (*w.partitions, *(c.inner for c in self.contractions if c is not None)):
             atoms += [*p.lower, *p.upper, *(p.step or ()), *(p.width or ())]
-        return {a.name for a in atoms if isinstance(a, Var)} | self.scratch
+        of_rows = (row.inputs for row in self.rows if row is not None)
+        return {a.name for a in atoms if isinstance(a, Var)}.union(self.scratch, *of_rows)
 
     # ---- plans
 
