@@ -162,18 +162,20 @@ def row_of(source: Source, p: g.Partition) -> Row | None:
         handed = tuple(t for s in cell.before if isinstance(s, g.Let) for t in s.targets if t.name in later)
         if any(g.extents_of(t) for t in handed):
             return None
-    along, across = _reads(q.body, q.index[-1]), _reads(q.body, p.index[-1])
-    return Row(p, cell.before, cell.fold, cell.targets, cell.after, along, across, bounds, handed)
+    along = _reads(q.body, q.index[-1])
+    across = _reads(q.body, p.index[-1]) - along  # what moves with both may be dealt either way
+    return Row(p, cell.before, cell.fold, cell.targets, cell.after, bool(along), bool(across), bounds, handed)
 
 
-def _reads(b: g.Block, index: g.Var) -> bool:
-    """Whether elements are loaded whose last index is this one, or a little off it."""
+def _reads(b: g.Block, index: g.Var) -> set[str]:
+    """The elements that are loaded, by name, whose last index is this one, or a little off it."""
     near = {index.name}
+    found: set[str] = set()
     for s in g.statements(b):
         if isinstance(s, g.Let):
             match s.rhs:
                 case g.Op(code="add" | "sub", args=args) if any(isinstance(a, g.Var) and a.name in near for a in args):
                     near.update(t.name for t in s.targets)
                 case g.Load(index=at) if isinstance(at[-1], g.Var) and at[-1].name in near:
-                    return True
-    return False
+                    found.update(t.name for t in s.targets)
+    return found

@@ -165,6 +165,8 @@ class Rows:
             cell = b.op("min", cell, b.op("sub", self.cells, b.word_const(1), exact=True))
         total, run, each = self._part(self._index(cell)[1])
         start = b.op("mul", chunk, run, exact=True)
+        if share.chunks > 1 and self.row.bounds is not None:
+            start = b.op("min", start, total)  # of a short fold there is nothing left for the last chunks
         end = b.op("min", b.op("add", start, run, exact=True), total)
 
         def one(place: g.Atom, carried: list[g.Atom]) -> list[g.Atom]:
