@@ -162,8 +162,9 @@ def row_of(source: Source, p: g.Partition) -> Row | None:
         handed = tuple(t for s in cell.before if isinstance(s, g.Let) for t in s.targets if t.name in later)
         if any(g.extents_of(t) for t in handed):
             return None
-    along = _reads(q.body, q.index[-1])
-    across = _reads(q.body, p.index[-1]) - along  # what moves with both may be dealt either way
+    along, across = _reads(q.body, q.index[-1]), _reads(q.body, p.index[-1])
+    if along - across:
+        across -= along  # what moves with both may be dealt either way
     return Row(p, cell.before, cell.fold, cell.targets, cell.after, bool(along), bool(across), bounds, handed)
 
 
