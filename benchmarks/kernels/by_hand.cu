@@ -95,6 +95,18 @@ __global__ void product_f(int m, int n, int k, const float *a, const float *b, f
 __global__ void sum_d(int n, const double2 *x, double *r) { sum<double>(n, x, r); }
 __global__ void sum_f(int n, const float4 *x, float *r) { sum<float>(n, x, r); }
 __global__ void rows_d(int n, const double *x, double *r) { rows(n, x, r); }
+// a packed lower triangle times a vector: a warp has a row, the longest rows come first
+__global__ void trmv_f(int n, const float *__restrict__ a, const float *__restrict__ x, float *__restrict__ r)
+{
+  int i = n - 1 - (blockIdx.x * 8 + threadIdx.x / 32), lane = threadIdx.x % 32;
+  if (i < 0) return;
+  const float *row = a + (size_t)i * (i + 1) / 2;
+  float s = 0;
+#pragma unroll 8
+  for (int j = lane; j <= i; j += 32) s += row[j] * x[j];
+  for (int d = 16; d; d /= 2) s += __shfl_down_sync(~0u, s, d);
+  if (lane == 0) r[i] = s;
+}
 __global__ void transpose_d(int m, int n, const double *x, double *y) { transpose(m, n, x, y); }
 __global__ void transpose_f(int m, int n, const float *x, float *y) { transpose(m, n, x, y); }
 __global__ void bodies(int n, const double *__restrict__ p, const double *__restrict__ m, double *__restrict__ r)

@@ -26,6 +26,10 @@ ROWS = (
     "double[m] f(double[m,n] a) { return with { ([0] <= [i] < [m]) : with { ([0] <= [j] < [n]) : a[i,j]; } : "
     "fold(+, 0.0); } : genarray([m], 0.0); }"
 )
+TRIANGLE = (
+    "float[n] f(float[.] v, float[n] x) { a = (float[i<n, i+1]) v; "
+    "return { [i] -> sum(a[i] * take([i + 1], x)) | [i] < [n] }; }"
+)
 TRANSPOSITION = "{t}[n,m] f({t}[m,n] a) {{ return {{ [j,i] -> a[i,j] | [j,i] < [n,m] }}; }}"
 MAP = "float[n] f(float[n] a, float[n] b) { return { [i] -> a[i] * 2f + b[i] | [i] < [n] }; }"
 BODIES = (
@@ -138,6 +142,21 @@ def classics() -> list[Classic]:
         ]
     found += [
         Classic(
+            "packed trmv, float",
+            TRIANGLE,
+            (reals(F, 1024 * 1025 // 2), reals(F, 1024)),
+            1024 * 1025 // 2,
+            4 * (1024 * 1025 // 2 + 2048),
+            "trmv_f",
+            (128,),
+            (256,),
+            (1024,),
+            (1024,),
+            LIMITS["packed trmv"],
+            1.15,
+            fronts=1.15,
+        ),
+        Classic(
             "row sums, double",
             ROWS,
             (reals(D, 2048, 1024),),
@@ -225,6 +244,7 @@ LIMITS = {
     "sum, float": 1.02,
     "transposition": 0.87,
     "row sums": 0.9,
+    "packed trmv": 1.25,
     "map": 0.85,
     "n-body": 1.15,
     "vectors of 3": 0.65,

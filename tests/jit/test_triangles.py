@@ -13,7 +13,7 @@ from sacpy.jit.kernels import Launch
 from sacpy.withloop.devices import DEVICES
 from sacpy.withloop.spaces import IndexSpace
 from sacpy.withloop.strategies import choose
-from tests.jit.test_kernels_programs import run
+from tests.jit.test_kernels_programs import ONE, run
 
 TYPES = {
     "lower": "[i<n, i+1]", "upper": "[i<n, n-i]", "strict": "[i<n, i]", "strict upper": "[i<n, n-i-1]",
@@ -102,6 +102,57 @@ def test_several_triangles_at_once_and_inside_of_others() -> None:
         "[n, i+1] }; return (int[.]) u; }",
         9,
     )
+
+
+# ---------------------------------------------------------------- folds of different lengths
+
+FOLDS = {
+    "lower": "sum({ [j] -> v[i * 20 + j] * (j + 1) | [j] < [i + 1] })",
+    "upper": "with { ([i] <= [j] < [n]) : v[20 * i + j]; } : fold(+, 0)",
+    "bands": "with { ([max(0, i - 3)] <= [j] < [min(n, i + 5)]) : v[20 * i + j]; } : fold(+, 0)",
+    "ends before it begins": "with { ([i] <= [j] < [12 - i]) : v[20 * i + j]; } : fold(max, -1)",
+    "a quarter": "with { ([0] <= [j] < [i / 4 * 3]) : v[20 * i + j]; } : fold(+, 7)",
+    "in order": "with { ([0] <= [j] < [i + 1]) : v[20 * i + j]; } : fold(after, 1)",
+}
+AFTER = "int after(int a, int b) { return b % 2 == 1 ? b : a; } "  # associative, and not commutative
+HOW = {
+    "warps": {"row_length": 2},
+    "blocks": {"row_length": 2, "fold_threads": 16},
+    "chunks": {"row_length": 1, "fold_threads": 2},
+}
+
+
+@pytest.mark.parametrize("how", HOW.values(), ids=HOW)
+@pytest.mark.parametrize("fold", FOLDS.values(), ids=FOLDS)
+def test_threads_share_folds_of_different_lengths(fold: str, how: dict[str, int]) -> None:
+    values = (np.arange(400) * 7919 % 101).astype(np.int32)
+    program = AFTER + f"int[.] f(int[.] v, int n) {{ return {{ [i] -> {fold} | [i] < [n] }}; }}"
+    for n in (1, 2, 20):
+        found = run(program, values, n, **how)
+        assert n < 20 or "12 - i" in fold or any(x.purpose == "rows" for x in found.launches), found.launches
+
+
+def test_chunks_of_a_fold_that_is_shorter_than_there_are_chunks() -> None:
+    fold = "with { ([i] <= [j] < [n]) : v[j]; } : fold(+, 0)"
+    program = f"int[n] f(int[n] v) {{ return {{ [i] -> {fold} | [i] < [n] }}; }}"
+    found = run(program, np.arange(120, dtype=np.int32), row_length=1, fold_threads=2)
+    assert [x.purpose for x in found.plans[-1].launches] == ["rows", "joined"]
+
+
+def test_what_fails_in_front_of_a_fold_fails() -> None:
+    program = "int[.] f(int[.] v, int k) { return { [i] -> sum(take([i + k], v)) | [i] < [30] }; }"
+    values = np.arange(40, dtype=np.int32)
+    for k in (0, 10, 11, 40):
+        run(program, values, k, row_length=2)
+
+
+def test_the_longest_folds_begin_first() -> None:
+    values = np.arange(5050, dtype=np.int32)
+    lower = "int[n] f(int[.] v, int[n] x) { a = (int[i<n, i+1]) v; return { [i] -> sum(a[i] * take([i+1], x)) }; }"
+    found = run(lower, values, np.arange(100, dtype=np.int32), row_length=4, device=ONE)
+    (x,) = found.launches
+    assert x.purpose == "rows" and "100 at most" in x.reasons[0]
+    assert x.kernel.params[2].name == "blocks"
 
 
 def test_on_the_emulator() -> None:

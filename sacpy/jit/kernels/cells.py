@@ -74,13 +74,10 @@ class Cells:
         """The ints that plans depend on, extents of arrays left out."""
         w = self.source.with_loop
         atoms: list[Atom] = [*(w.frame or ()), *triangles.sizes(w.partitions)]
-        for p in (
-            *w.partitions,
-            *(row.inner for row in self.rows if row is not None),
-            *(c.inner for c in self.contractions if c is not None),
-        ):
+        for p in (*w.partitions, *(c.inner for c in self.contractions if c is not None)):
             atoms += [*p.lower, *p.upper, *(p.step or ()), *(p.width or ())]
-        return {a.name for a in atoms if isinstance(a, Var)} | self.scratch
+        of_rows = (row.inputs for row in self.rows if row is not None)
+        return {a.name for a in atoms if isinstance(a, Var)}.union(self.scratch, *of_rows)
 
     # ---- plans
 
@@ -191,16 +188,8 @@ class Cells:
         self, number: int, chain: chains.Chain, spaces: tuple[IndexSpace, ...], numbers: Numbers, why: str
     ) -> list[Launch]:
         """The launch of a whole partition under its mapping, where threads leave out what earlier ones have."""
-        return self._asking(
-            spaces[number],
-            chain,
-            ("the pragma says so", why),
-            spaces,
-            frozenset([number]),
-            "partition",
-            number,
-            numbers,
-        )
+        only, reasons = frozenset([number]), ("the pragma says so", why)
+        return self._asking(spaces[number], chain, reasons, spaces, only, "partition", number, numbers)
 
     def _together(
         self,
@@ -214,11 +203,17 @@ class Cells:
         """One launch over a box. `only`: the partitions that it is for, the default counted last; `whole`: it is for
         all cells of the results."""
         chain, reasons = self._chosen(box)
-        first = self.source.with_loop.partitions[0]
-        if whole and self.options.strategy == "auto" and spaces[0].dense and self.wide[0]:
-            several = wide.chain_for(first, box, self.options.device)
+        first = self._order(spaces)[0]
+        if whole and self.options.strategy == "auto" and spaces[first].dense and self.wide[first]:
+            several = wide.chain_for(self.source.with_loop.partitions[first], box, self.options.device)
             chain, reasons = (several, (_many(several),)) if several else (chain, reasons)
         return self._asking(box, chain, (why, *reasons), spaces, only, "pieces", None, numbers)
+
+    def _order(self, spaces: tuple[IndexSpace, ...]) -> tuple[int, ...]:
+        """The order in which an index asks partitions for itself: their own, or, where no two have it, the largest
+        first, borders last."""
+        disjoint = self.source.with_loop.disjoint
+        return tuple(sorted(range(len(spaces)), key=lambda n: -spaces[n].size if disjoint else n))
 
     def _asking(
         self,
@@ -235,11 +230,12 @@ class Cells:
         spaces = tuple(s.normalised() for s in spaces)
         forms = tuple(map(membership.form, spaces))
         words = [(slot.value, slot.divisor) for s in spaces for slot in membership.slots(s)]
+        order = self._order(spaces)
 
         def make(mapping: chains.Mapping, block: tuple[int, ...] | None, bits: int) -> Built:
-            return maps.pieces_kernel(self.source, forms, spaces, only, mapping, block, bits)
+            return maps.pieces_kernel(self.source, forms, spaces, only, order, mapping, block, bits)
 
-        what, constant = ("pieces", forms, only), bool(chain.grid_block.each)
+        what, constant = ("pieces", forms, only, order), bool(chain.grid_block.each)
         return self._launch(space, chain, reasons, what, make, purpose, partition, numbers, words, constant)
 
     def _piece(

@@ -87,10 +87,11 @@ class Folds:
 
     def inputs(self) -> set[str]:
         """The ints that plans depend on, extents of arrays left out."""
-        partitions = (*self.source.with_loop.partitions, *(q for n in self.nested if n is not None for q in n.bounds))
+        partitions = self.source.with_loop.partitions
         atoms = triangles.sizes(partitions)
         atoms += [a for p in partitions for a in (*p.lower, *p.upper, *(p.step or ()), *(p.width or ()))]
-        return {a.name for a in atoms if isinstance(a, g.Var)} | self.scratch
+        within = (n.inputs for n in self.nested if n is not None)
+        return {a.name for a in atoms if isinstance(a, g.Var)}.union(self.scratch, *within)
 
     # ---- plans
 

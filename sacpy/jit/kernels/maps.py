@@ -111,6 +111,7 @@ def pieces_kernel(
     forms: Sequence[Form],
     spaces: Sequence[IndexSpace],
     only: frozenset[int],
+    order: Sequence[int],
     mapping: chains.Mapping,
     block: tuple[int, ...] | None,
     bits: int,
@@ -118,8 +119,8 @@ def pieces_kernel(
     """Computes cells of several partitions: each index belongs to the first partition that has it, and is computed if
     the number of that is in `only` (that of the default is behind the last). Where only one partition is in there, the
     mapping is of its own space, else of the frame. `spaces` are those of the partitions, of whose form alone the code
-    depends. Where threads have several cells, the first partition has no gaps: then it has all of a thread's cells if
-    it has the first and the last one, and none of the others is asked for."""
+    depends; `order`: that in which they are asked. Where threads have several cells, the first partition has no gaps:
+    then it has all of a thread's cells if it has the first and the last one, and none of the others is asked for."""
     thread = source.thread("pieces", bits)
     b = thread.b
     w = source.with_loop
@@ -135,6 +136,8 @@ def pieces_kernel(
                 *([f"{slot.name}_multiplier", f"{slot.name}_shift"] if slot.divisor else []),
             ]
 
+    asked_for = (*order, len(w.partitions))
+    last = max(asked_for.index(number) for number in only)
     frame = Frame(b, mapping, block)
     words = [b.slot(name) for name in names]
 
@@ -147,9 +150,10 @@ def pieces_kernel(
             if number in only:
                 compute(thread, w.partitions[number], index, arrays)
 
-        def one(number: int) -> None:
-            if number > max(only):
+        def one(place: int) -> None:
+            if place > last:
                 return
+            number = asked_for[place]
             if number == len(w.partitions):
                 for o, array in zip(w.operators, arrays):
                     assert isinstance(o, g.Genarray | g.Modarray)
@@ -166,7 +170,7 @@ def pieces_kernel(
             cell(number)
             then = b.close()
             b.open()
-            one(number + 1)
+            one(place + 1)
             b.add(k.If(guard, then, b.close()))
 
         one(0)
@@ -178,9 +182,9 @@ def pieces_kernel(
     def together(cells: list[Cell]) -> None:
         def first() -> None:
             for index, _ in cells:
-                compute(thread, w.partitions[0], index, arrays)
+                compute(thread, w.partitions[order[0]], index, arrays)
 
-        corners = b.both(member(0, cells[0][0]), member(0, cells[-1][0]))
+        corners = b.both(member(order[0], cells[0][0]), member(order[0], cells[-1][0]))
         either(b, corners, first, lambda: asked(cells))
 
     if mapping.placement.each:

@@ -28,6 +28,27 @@ for op, neutral in (("+", "0.0"), ("*", "1.0"), ("max", "-1e300"), ("min", "1e30
         (d(0),),
         (d(100),),
     )
+PACKED = {
+    "lower": "float[n] f(float[.] v, float[n] x) { a = (float[i<n, i+1]) v; return { [i] -> sum(a[i] * take([i+1], x)) "
+    "| [i] < [n] }; }",
+    "upper": "float[n] f(float[.] v, float[n] x) { a = (float[i<n, n-i]) v; return { [i] -> sum(a[i] * drop([i], x)) "
+    "| [i] < [n] }; }",
+}
+for name, text in PACKED.items():
+    for size in (7, 150, 700):
+        case(
+            f"packed {name} triangle times a vector, {size}",
+            text.replace("float", "int"),
+            n(size * (size + 1) // 2),
+            n(size),
+        )
+case(
+    "sums of bands",
+    "double[n] f(double[n,n] a, int kl, int ku) { return { [i] -> sum({ [j] -> a[i, max(0, i - kl) + j] | [j] < "
+    "[min(n, i + ku + 1) - max(0, i - kl)] }) | [i] < [n] }; }",
+    (d(70, 70), 20, 33),
+    (d(5, 5), 7, 9),
+)
 case(
     "fold of a large space",
     "double f(int n) { return with { ([0,0] <= [i,j] < [n,n]) : tod(i) * 0.001 + tod(j); } : fold(+, 0.0); }",
