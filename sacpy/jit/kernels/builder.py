@@ -39,6 +39,8 @@ class Builder:
     slots: list[g.Var] = field(default_factory=list)
     allocations: list[k.Allocate] = field(default_factory=list)
     once: dict[str, bool] = field(default_factory=dict)
+    multiples: dict[g.Var, int] = field(default_factory=dict)
+    resident: int = 0
     _open: list[Pending] = field(default_factory=lambda: [[]])
 
     @property
@@ -81,6 +83,11 @@ class Builder:
         v = self.names.var(stem, self.word)
         self.slots.append(v)
         return v
+
+    def multiple(self, a: g.Atom, of: int) -> None:
+        """The parameter `a`, if it is none of the constants, is a multiple of a power of two."""
+        if isinstance(a, g.Var) and of > 1:
+            self.multiples[a] = max(of, self.multiples.get(a, 1))
 
     @property
     def params(self) -> tuple[g.Var, ...]:
@@ -266,6 +273,8 @@ class Builder:
             writes,
             self.bits,
             aligned,
+            tuple(self.multiples.items()),
+            self.resident,
         )
 
 

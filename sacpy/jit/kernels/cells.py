@@ -283,13 +283,13 @@ class Cells:
         if chain is None and squares is not None:
             chain, reasons = squares, ("squares of cells, as neighbours read the same",)
         if chain is None and body is None and wanted is None and auto:
-            chain, reasons = self._turned(number, piece.space)
+            chain, reasons = self._turned(number, piece.space, numbers)
         if chain is None:
             chain, reasons = self._chosen(piece.space)
-        tiles = self._tiles(number, chain, piece.space)
+        tiles = self._tiles(number, chain, piece.space, numbers)
         if isinstance(tiles, str) and asked is None:
             boxes = in_rows(piece.space, device)
-            other = self._tiles(number, boxes.chain, piece.space)
+            other = self._tiles(number, boxes.chain, piece.space, numbers)
             if not isinstance(other, str):
                 chain, reasons, tiles = boxes.chain, boxes.reasons, other
         if isinstance(tiles, staging.Tiled):
@@ -308,7 +308,9 @@ class Cells:
 
         return [], self._launch(piece.space, chain, reasons, ("partition", number), make, "partition", number, numbers)
 
-    def _tiles(self, number: int, chain: chains.Chain, space: IndexSpace) -> staging.Tiled | str | None:
+    def _tiles(
+        self, number: int, chain: chains.Chain, space: IndexSpace, numbers: Numbers
+    ) -> staging.Tiled | str | None:
         """What a mapping lets blocks stage; why nothing can be although that is asked for; None where nothing is to
         be."""
         body, wanted, device = self.contractions[number], memory_of(self.pragmas[number]), self.options.device
@@ -316,16 +318,13 @@ class Cells:
         if mapping.placement.each and body is None:
             p = self.source.with_loop.partitions[number]
             return across.squares(p, self.source.free, mapping, device.shared_per_block)
-        strips = (
-            None
-            if body is None
-            else product_tiles.tiles_for(self.source, body, mapping, wanted, device.shared_per_block)
-        )
-        return (
-            strips
-            if strips is not None
-            else staging.staging(self.source, number, mapping, wanted, device.shared_per_block)
-        )
+        strips = None
+        if body is not None:
+            limit = device.shared_per_block
+            strips = product_tiles.tiles_for(self.source, body, mapping, wanted, numbers, limit)
+        if strips is not None:
+            return strips
+        return staging.staging(self.source, number, mapping, wanted, device.shared_per_block)
 
     def _squares(
         self, number: int, body: Contraction, space: IndexSpace, numbers: Numbers, wanted: GpuMem | None
@@ -334,15 +333,15 @@ class Cells:
         read can be in tiles."""
         for several in (True, False) if wanted is None else (False,):
             chain = product_tiles.chain_for(body, space, numbers, self.options.device.processors, several)
-            if chain is None or not chain.grid_block.each or self._tiles(number, chain, space) is not None:
+            if chain is None or not chain.grid_block.each or self._tiles(number, chain, space, numbers) is not None:
                 return chain
         return None
 
-    def _turned(self, number: int, space: IndexSpace) -> tuple[chains.Chain | None, tuple[str, ...]]:
+    def _turned(self, number: int, space: IndexSpace, numbers: Numbers) -> tuple[chains.Chain | None, tuple[str, ...]]:
         """The mapping that lets blocks turn what their cells read across; None where they read nothing so."""
         axis = self.across[number]
         chain = None if axis is None else across.chain_for(axis, space)
-        if chain is None or self._tiles(number, chain, space) is None:
+        if chain is None or self._tiles(number, chain, space, numbers) is None:
             return None, ()
         return chain, (f"squares of cells, as an array is read along axis {axis} and written along {space.rank - 1}",)
 
@@ -366,7 +365,7 @@ class Cells:
         def make(mapping: chains.Mapping, block: tuple[int, ...] | None, bits: int) -> Built:
             return tiles.kernel(self.source, number, mapping, bits)
 
-        what = (tiles.purpose, number)
+        what = (tiles.purpose, number, tiles.form)
         return self._launch(piece.space, chain, reasons, what, make, "partition", number, numbers, constant_block=True)
 
     def _default(self, space: IndexSpace, numbers: Numbers, taken: frozenset[str]) -> list[Launch]:

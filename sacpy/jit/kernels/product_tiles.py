@@ -35,6 +35,7 @@ from sacpy.jit.kernels.source import Built, Frame, Source
 from sacpy.jit.kernels.staging import NO_BOX, REUSE, asked_for, copy_tile, tiles_in_words, too_large
 from sacpy.jit.kernels.thread import Thread, Tile
 from sacpy.jit.kernels.values import Value
+from sacpy.lang.types import REAL
 from sacpy.nodes import Node
 from sacpy.withloop import chains
 from sacpy.withloop.combinators import Permute, ShiftLB, SplitLast
@@ -56,6 +57,7 @@ class Tiles(Node):
     body: Contraction
     tiles: tuple[tuple[Footprint, tuple[int, ...]], ...]
     neighbour: int | None
+    form = ()
 
     @property
     def padded(self) -> list[tuple[Footprint, tuple[int, ...]]]:
@@ -96,7 +98,7 @@ def chain_for(
     if space.rank not in (2, 3) or not space.dense or min(space.extents[-2:]) < SIDE or c.length(numbers) < SIDE:
         return None
     each = _cells_each(c, space.extents[-2:], space.size, processors) if several else (1, 1)
-    chain = _boxes(space.rank, each)
+    chain = _boxes(space, each)
     axes = block_axes(chain.map(space))
     block = (SIDE * each[0], SIDE * each[1])
     return chain if axes is not None and _chosen(c, axes, block) else None
@@ -104,7 +106,8 @@ def chain_for(
 
 def _cells_each(c: Contraction, extents: Sequence[int], size: int, processors: int) -> tuple[int, int]:
     """How many cells a thread has along the last two axes, whose extents are given, of a space of that size."""
-    bytes_each = sum(BYTES[n.base] for o in c.folds for n in o.neutrals)
+    # compilers add up the integers of a strip by themselves, and so have twice as many in registers
+    bytes_each = sum(BYTES[n.base] * (1 if n.base in REAL else 2) for o in c.folds for n in o.neutrals)
     for each in EACH if register_tiles.suits(c) else ():
         block = [SIDE * n for n in each]
         there = all(extent >= side for extent, side in zip(extents, block)) and size >= processors * math.prod(block)
@@ -113,12 +116,12 @@ def _cells_each(c: Contraction, extents: Sequence[int], size: int, processors: i
     return 1, 1
 
 
-def _boxes(rank: int, each: tuple[int, int]) -> chains.Chain:
+def _boxes(space: IndexSpace, each: tuple[int, int]) -> chains.Chain:
     """Blocks of boxes over the last two axes, of which each thread has a box of the extents `each`."""
-    outer, r = tuple(range(rank - 2)), rank
+    outer, r = tuple(range(space.rank - 2)), space.rank
     return chains.Chain(
         (
-            ShiftLB(),
+            *((ShiftLB(),) if any(space.lower) else ()),
             SplitLast(SIDE * each[1]),
             Permute((*outer, r - 1, r, r - 2)),
             SplitLast(SIDE * each[0]),
@@ -129,7 +132,7 @@ def _boxes(rank: int, each: tuple[int, int]) -> chains.Chain:
 
 
 def tiles_for(
-    source: Source, c: Contraction, mapping: chains.Mapping, wanted: GpuMem | None, limit: int
+    source: Source, c: Contraction, mapping: chains.Mapping, wanted: GpuMem | None, numbers: Numbers, limit: int
 ) -> Tiles | RegisterTiles | str | None:
     """What to load in strips under a mapping; why nothing can be although the fold reads what is asked for along its
     axis; None where nothing is to be. `limit`: bytes of shared memory."""
@@ -143,7 +146,7 @@ def tiles_for(
     if axes is None or not block:
         return None if wanted is None else NO_BOX
     if mapping.placement.each:
-        return register_tiles.register_tiles(source, c, axes, mapping.placement, limit)
+        return register_tiles.register_tiles(source, c, axes, mapping, numbers, limit)
     chosen = (
         _chosen(c, axes, block)
         if wanted is None
