@@ -38,6 +38,7 @@ from sacpy.withloop.splitting import MOST_PIECES, Piece, box_around, split
 from sacpy.withloop.strategies import choose
 
 _MERGE_DENSE = 1 << 22  # cells up to which asking each index for its partition costs less than another launch
+_MERGE_MOST = 0.9  # of all cells in the first partition, with which that holds for any number of them
 _MERGE_ACROSS = 1 << 18  # the same where reads across would be turned in shared memory
 _MERGE_GAPS = 1 << 16  # the same where partitions have gaps, so that neighbouring threads take different branches
 
@@ -160,7 +161,15 @@ class Cells:
             return False
         if self.options.strategy == "auto" and any(axis is not None for axis in self.across):
             return box.size <= _MERGE_ACROSS
+        if self._several(box, spaces[0]) is not None and spaces[0].size >= _MERGE_MOST * box.size:
+            return True  # nearly all threads ask but once for all of their cells
         return box.size <= (_MERGE_DENSE if all(s.dense for s in spaces) else _MERGE_GAPS)
+
+    def _several(self, box: IndexSpace, first: IndexSpace) -> chains.Chain | None:
+        """The mapping of a box under which threads have several cells, of which they ask the first partition first."""
+        if self.options.strategy != "auto" or not first.dense or not self.wide[0]:
+            return None
+        return wide.chain_for(self.source.with_loop.partitions[0], box, self.options.device)
 
     def _first_match(
         self,
@@ -191,16 +200,8 @@ class Cells:
         self, number: int, chain: chains.Chain, spaces: tuple[IndexSpace, ...], numbers: Numbers, why: str
     ) -> list[Launch]:
         """The launch of a whole partition under its mapping, where threads leave out what earlier ones have."""
-        return self._asking(
-            spaces[number],
-            chain,
-            ("the pragma says so", why),
-            spaces,
-            frozenset([number]),
-            "partition",
-            number,
-            numbers,
-        )
+        asked = ("the pragma says so", why)
+        return self._asking(spaces[number], chain, asked, spaces, frozenset([number]), "partition", number, numbers)
 
     def _together(
         self,
@@ -213,11 +214,8 @@ class Cells:
     ) -> list[Launch]:
         """One launch over a box. `only`: the partitions that it is for, the default counted last; `whole`: it is for
         all cells of the results."""
-        chain, reasons = self._chosen(box)
-        first = self.source.with_loop.partitions[0]
-        if whole and self.options.strategy == "auto" and spaces[0].dense and self.wide[0]:
-            several = wide.chain_for(first, box, self.options.device)
-            chain, reasons = (several, (_many(several),)) if several else (chain, reasons)
+        several = self._several(box, spaces[0]) if whole else None
+        chain, reasons = self._chosen(box) if several is None else (several, (_many(several),))
         return self._asking(
             box,
             chain,
