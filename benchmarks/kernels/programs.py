@@ -226,7 +226,7 @@ def classics() -> list[Classic]:
 
 LIMITS = {
     "relaxation": 0.47,
-    "product": 1.02,
+    "product": 1.06,
     "sum, double": 0.75,
     "sum, float": 1.02,
     "transposition": 0.87,
