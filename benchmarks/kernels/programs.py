@@ -105,7 +105,7 @@ def classics() -> list[Classic]:
                     (side, side, side),
                     (side, side),
                     LIMITS["product"],
-                    1.1,
+                    1.02,
                     2,
                 )
                 for side, entry, rows, columns in (
