@@ -75,6 +75,26 @@ REGISTER: dict[str, tuple[str, tuple[Any, ...]]] = {
         (reals(130, 34, t=np.float64), reals(34, 129, t=np.float64)),
     ),
     "4 x 8 cells a thread": (product("int", "a[i,l] * b[l,j]", "0"), (ints(66, 48), ints(48, 130))),
+    "rows of whole accesses, but of no whole tiles": (SINGLE, (reals(68, 36), reals(36, 76))),
+    "from the ninth index on": (
+        "float[m,n] f(float[m,k] a, float[k,n] b) { return with { ([0,0] <= [i,j] < [m,n]) : with { ([8] <= [l] < [k])"
+        " : a[i,l] * b[l,j]; } : fold(+, 1f); } : genarray([m,n], 0f); }",
+        (reals(64, 48), reals(48, 64)),
+    ),
+    "bytes and bools": (
+        "bool[m,n], ubyte[m,n] f(bool[m,k] a, bool[k,n] b, ubyte[m,k] c, ubyte[k,n] d) { x, y = with { ([0,0] <= [i,j]"
+        " < [m,n]) { p, q = with { ([0] <= [l] < [k]) : (a[i,l] & b[l,j], c[i,l] * d[l,j]); } : (fold(|, false), "
+        "fold(+, 0ub)); } : (p, q); } : (genarray([m,n], false), genarray([m,n], 0ub)); return (x, y); }",
+        tuple(
+            [RANDOM.integers(0, 9, shape) < 2 for shape in ((64, 48), (48, 80))]
+            + [RANDOM.integers(0, 255, shape).astype(np.uint8) for shape in ((64, 48), (48, 80))]
+        ),
+    ),
+    "a check behind the fold": (
+        "int[m,n] f(int[m,k] a, int[k,n] b, int[.] v) { return with { ([0,0] <= [i,j] < [m,n]) { s = with { ([0] <= "
+        "[l] < [k]) : a[i,l] * b[l,j]; } : fold(+, 0); } : v[s & 7] + s; } : genarray([m,n], 0); }",
+        (ints(64, 32), ints(32, 64), ints(8)),
+    ),
     "an operand that lies across": (product("float", "a[i,l] * b[j,l]", "0f", b="n,k"), (reals(66, 19), reals(70, 19))),
     "both across": (product("int", "a[l,i] * b[j,l]", "0", a="k,m", b="n,k"), (ints(18, 64), ints(65, 18))),
     "the longest way": (product("int", "a[i,l] + b[l,j]", "-1000", "max"), (ints(64, 17), ints(17, 66))),
@@ -103,6 +123,45 @@ def test_folds_of_several_cells_a_thread_are_the_interpreter_s(name: str) -> Non
 def test_folds_of_several_cells_a_thread_by_libnvvm_and_on_the_emulator(name: str) -> None:
     for strict in (False, True):
         compared(*REGISTER[name], "register_tiled", "libnvvm", emulator=True, strict=strict)
+
+
+def test_a_check_that_fails_behind_a_fold_is_told() -> None:
+    source, (a, b, v) = REGISTER["a check behind the fold"]
+    compared(source, (a, b, v[:5]), "register_tiled", "nvptx", emulator=False)
+
+
+def test_products_read_and_write_16_bytes_at_a_time_where_rows_and_arrays_begin_at_multiples_of_that() -> None:
+    for n, wide in ((76, True), (75, False)):
+        gpu = PtxCuda("sm_90", processors=1, strict=True)
+        module = session(gpu).compile(HEAD + SINGLE)
+        a, b = reals(64, 40), reals(40, n)
+        wanted = outcome(Session(target="interp", strict_fp=True).compile(HEAD + SINGLE), "f", (a, b))
+        for offset in (0, 4):
+            assert np.array_equal(np.asarray(module.f(Lent(gpu, a, 0), Lent(gpu, b, offset))), wanted)
+        texts = [code.decode() for code in gpu.programs]
+        assert [("st.global.v4" in t, "ld.global.nc.v4" in t) for t in texts] == [(wide, True), (False, False)]
+        assert gpu.findings.lines() == []
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "base", "processors", "cells"),
+    [
+        (256, 256, "float", 4, "8 x 8"),
+        (256, 256, "float", 5, "8 x 4"),
+        (96, 256, "float", 2, "4 x 8"),
+        (256, 256, "double", 4, "8 x 4"),
+        (256, 256, "int", 4, "8 x 4"),
+        (256, 256, "float", 17, "2 x 2"),
+    ],
+)
+def test_threads_have_as_many_cells_as_leave_each_processor_a_block(
+    rows: int, columns: int, base: str, processors: int, cells: str
+) -> None:
+    zero, t = {"float": ("0f", np.float32), "double": ("0.0", np.float64), "int": ("0", np.int32)}[base]
+    gpu = PtxCuda("sm_90", "nvptx", processors=processors, races=False, most_blocks=1)
+    own = session(gpu)
+    own.compile(HEAD + product(base, "a[i,l] * b[l,j]", zero)).f(np.ones((rows, 16), t), np.ones((16, columns), t))
+    assert f"{cells} cells a thread" in own.explain("f")
 
 
 def test_a_fold_that_reads_beside_its_tiles_has_a_cell_for_each_thread() -> None:

@@ -63,8 +63,7 @@ class Lowering:
         self.rounded = _rounded(kernel)
 
     def bind_parameters(self) -> None:
-        """The parameters and the block's indices. That one is a multiple of a number is told by bits that are 0: so
-        compilers see which accesses are aligned."""
+        """The parameters and the block's indices."""
         multiples = {v.name: of for v, of in self.kernel.multiples}
         for number, v in enumerate(self.kernel.params):
             extents = tuple(self._index(v.type.extents)) if isinstance(v.type, g.ArrayType) else ()
@@ -72,7 +71,7 @@ class Lowering:
             if isinstance(found, Memory):
                 self.arrays[v.name] = found
             elif v.name in multiples:
-                self.scalars[v.name] = self.code.op(f"and {LLVM_TYPES[v.base]} {found}, {-multiples[v.name]}")
+                self.scalars[v.name] = self.machine.multiple(found, LLVM_TYPES[v.base], multiples[v.name])
             else:
                 self.scalars[v.name] = found
 
@@ -276,15 +275,13 @@ class Lowering:
                 self.machine.store(self.arrays[s.array.name], self._index(s.index), self.text(s.value), self._site(s))
             case Atomic():
                 signed = s.array.base in SIGNED
-                old = self.machine.atomic(
+                self.machine.atomic(
                     atomic_operation(s.code, signed),
                     self.arrays[s.array.name],
                     self._index(s.index),
                     self.text(s.value),
                     self._site(s),
                 )
-                if s.old is not None:
-                    self.scalars[s.old.name] = old
             case Check():
                 site = self._site(s, s.what)
                 self._branch(self.code.op(f"xor i1 {self.text(s.condition)}, true"), lambda: self.machine.refuse(site))

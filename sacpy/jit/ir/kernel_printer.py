@@ -37,8 +37,9 @@ def print_kernel(k: Kernel) -> str:
     params = ", ".join(f"{type_text(p.type)} {p.name}" for p in k.params)
     head = [
         f"kernel {k.name}({params})    // {k.bits} bits{'; aligned' if k.aligned else ''}"
-        f"{f'; {k.resident} blocks at a time' if k.resident else ''}; parameter block: {_names(k.slots) or 'none'}; "
-        f"writes {', '.join(w.array.name + ('' if w.once else ' (not once)') for w in k.writes)}"
+        f"{f'; {k.resident} blocks at a time' if k.resident else ''}; parameter "
+        f"block: {_names(k.slots) or 'none'}; writes "
+        f"{', '.join(w.array.name + ('' if w.once else ' (not once)') for w in k.writes)}"
     ]
     head += [f"multiples: {', '.join(f'{v.name} of {of}' for v, of in k.multiples)}"] if k.multiples else []
     head.append(f"grid [{_names(k.block_index)}] of {_vector(k.grid)}, block of {_vector(k.block)}")
@@ -98,8 +99,7 @@ def _thread_statement(s: ThreadStmt) -> list[str]:
         case Store():
             return [f"{s.array.name}{_vector(s.index)} := {atom_text(s.value)}"]
         case Atomic():
-            before = "" if s.old is None else f"{type_text(s.old.type)} {s.old.name} = "
-            return [f"{before}atomic {s.code} {s.array.name}{_vector(s.index)} with {atom_text(s.value)}"]
+            return [f"atomic {s.code} {s.array.name}{_vector(s.index)} with {atom_text(s.value)}"]
         case Check():
             return [f"check {atom_text(s.condition)} : {s.what}"]
         case If():

@@ -36,6 +36,7 @@ from sacpy.withloop.splitting import MOST_PIECES, Piece, box_around, split
 from sacpy.withloop.strategies import choose
 
 _MERGE_DENSE = 1 << 22  # cells up to which asking each index for its partition costs less than another launch
+_MERGE_MOST = 0.9  # of all cells in the first partition, with which that holds for any number of them
 _MERGE_ACROSS = 1 << 18  # the same where reads across would be turned in shared memory
 _MERGE_GAPS = 1 << 16  # the same where partitions have gaps, so that neighbouring threads take different branches
 
@@ -157,7 +158,16 @@ class Cells:
             return False
         if self.options.strategy == "auto" and any(axis is not None for axis in self.across):
             return box.size <= _MERGE_ACROSS
+        if self._several(box, spaces) is not None and spaces[self._order(spaces)[0]].size >= _MERGE_MOST * box.size:
+            return True  # nearly all threads ask but once for all of their cells
         return box.size <= (_MERGE_DENSE if all(s.dense for s in spaces) else _MERGE_GAPS)
+
+    def _several(self, box: IndexSpace, spaces: tuple[IndexSpace, ...]) -> chains.Chain | None:
+        """The mapping of a box under which threads have several cells, of which they ask the first partition first."""
+        first = self._order(spaces)[0]
+        if self.options.strategy != "auto" or not spaces[first].dense or not self.wide[first]:
+            return None
+        return wide.chain_for(self.source.with_loop.partitions[first], box, self.options.device)
 
     def _first_match(
         self,
@@ -202,11 +212,8 @@ class Cells:
     ) -> list[Launch]:
         """One launch over a box. `only`: the partitions that it is for, the default counted last; `whole`: it is for
         all cells of the results."""
-        chain, reasons = self._chosen(box)
-        first = self._order(spaces)[0]
-        if whole and self.options.strategy == "auto" and spaces[first].dense and self.wide[first]:
-            several = wide.chain_for(self.source.with_loop.partitions[first], box, self.options.device)
-            chain, reasons = (several, (_many(several),)) if several else (chain, reasons)
+        several = self._several(box, spaces) if whole else None
+        chain, reasons = self._chosen(box) if several is None else (several, (_many(several),))
         return self._asking(box, chain, (why, *reasons), spaces, only, "pieces", None, numbers)
 
     def _order(self, spaces: tuple[IndexSpace, ...]) -> tuple[int, ...]:

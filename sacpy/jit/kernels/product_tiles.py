@@ -35,6 +35,7 @@ from sacpy.jit.kernels.source import Built, Frame, Source
 from sacpy.jit.kernels.staging import NO_BOX, REUSE, asked_for, copy_tile, tiles_in_words, too_large
 from sacpy.jit.kernels.thread import Thread, Tile
 from sacpy.jit.kernels.values import Value
+from sacpy.lang.types import REAL
 from sacpy.nodes import Node
 from sacpy.withloop import chains
 from sacpy.withloop.combinators import Permute, ShiftLB, SplitLast
@@ -105,7 +106,8 @@ def chain_for(
 
 def _cells_each(c: Contraction, extents: Sequence[int], size: int, processors: int) -> tuple[int, int]:
     """How many cells a thread has along the last two axes, whose extents are given, of a space of that size."""
-    bytes_each = sum(BYTES[n.base] for o in c.folds for n in o.neutrals)
+    # compilers add up the integers of a strip by themselves, and so have twice as many in registers
+    bytes_each = sum(BYTES[n.base] * (1 if n.base in REAL else 2) for o in c.folds for n in o.neutrals)
     for each in EACH if register_tiles.suits(c) else ():
         block = [SIDE * n for n in each]
         there = all(extent >= side for extent, side in zip(extents, block)) and size >= processors * math.prod(block)

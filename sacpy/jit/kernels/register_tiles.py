@@ -24,7 +24,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 
 from sacpy.jit.analysis.affine import Footprint, Place, entries_of
 from sacpy.jit.analysis.shared_planner import BYTES
@@ -36,10 +36,10 @@ from sacpy.jit.kernels.numbers import Numbers
 from sacpy.jit.kernels.source import Built, Frame, Source, number_of
 from sacpy.jit.kernels.strip_loads import WIDE, RegisterTile, StripLoad
 from sacpy.jit.kernels.values import Value
-from sacpy.nodes import Node
+from sacpy.nodes import Node, replace
 from sacpy.withloop import chains
 
-STRIP = 8  # indices of the folded axis that are loaded at a time
+STRIPS = (8, 16)  # indices of the folded axis that are loaded at a time: at least, and at most
 BUFFERS = 2  # tiles of each array
 MUCH = 128  # bytes of registers for cells, from which on threads are kept to what lets blocks have company
 TOGETHER = 2  # blocks of a multiprocessor, then
@@ -47,17 +47,28 @@ _CODE = 2048
 
 
 class RegisterTiles(Node):
-    """What to load, for a contraction; `each`: how many cells a thread has along either axis of the block."""
+    """What to load, for a contraction; `strip`: how many indices of the folded axis at a time; `each`: how many cells a
+    thread has along either axis of the block; `beside`: of as many neighbouring cells as the widest access takes all
+    are there, or none."""
 
     purpose = "register_tiled"
     body: Contraction
     tiles: tuple[RegisterTile, ...]
+    strip: int
     each: tuple[int, ...]
+    beside: bool
+
+    def group(self, axis: int) -> int:
+        """How many neighbouring cells a thread has along an axis of the block before those of other threads come: as
+        many as the widest access takes."""
+        at = range(len(self.each))[axis]
+        sizes = [BYTES[t.array.base] for t in self.tiles if t.moving == at]
+        return min(self.each[at], max(1, WIDE // max(sizes, default=WIDE)))
 
     @property
     def form(self) -> Hashable:
-        """How many neighbours are loaded in one access, array by array."""
-        return tuple(t.together for t in self.tiles)
+        """How many neighbours are loaded in one access, array by array; whether cells are written so."""
+        return *(t.together for t in self.tiles), self.beside
 
     @property
     def size(self) -> int:
@@ -73,7 +84,7 @@ class RegisterTiles(Node):
             for t in self.tiles
         )
         return (
-            f"{tiles}, along the folded axis {STRIP} at a time, the next ones on their way meanwhile; "
+            f"{tiles}, along the folded axis {self.strip} at a time, the next ones on their way meanwhile; "
             f"{' x '.join(map(str, self.each))} cells a thread"
         )
 
@@ -85,16 +96,16 @@ class RegisterTiles(Node):
 def suits(c: Contraction) -> bool:
     """Whether a contraction's fold does nothing but arithmetic on elements of arrays, and nothing before it reads any:
     then its code may run for cells that are not there."""
-    before = all(isinstance(s, g.Let) and isinstance(s.rhs, g.Op | g.Var | g.Const) for s in c.before)
+    before = _plain(c.before)
     body = all(
         isinstance(s, g.Let) and isinstance(s.rhs, g.Op | g.Load | g.Var | g.Const) for s in c.inner.body.statements
     )
-    combine = all(
-        isinstance(s, g.Let) and isinstance(s.rhs, g.Op | g.Var | g.Const)
-        for o in c.folds
-        for s in o.combine.statements
-    )
-    return before and body and combine
+    return before and body and all(_plain(o.combine.statements) for o in c.folds)
+
+
+def _plain(statements: Sequence[g.Stmt]) -> bool:
+    """Whether code is nothing but arithmetic."""
+    return all(isinstance(s, g.Let) and isinstance(s.rhs, g.Op | g.Var | g.Const) for s in statements)
 
 
 def register_tiles(
@@ -109,8 +120,9 @@ def register_tiles(
     step by step. `axes`: for each axis of the cells that of the block, as of `block_axes`; `limit`: bytes of shared
     memory."""
     found: list[RegisterTile] = []
+    strip = _strip(c, mapping)
     for f in c.prints:
-        tile = _tile(f, c, axes, mapping, numbers)
+        tile = _tile(f, c, strip, axes, mapping, numbers)
         if tile is None:
             return None
         found.append(tile)
@@ -122,12 +134,28 @@ def register_tiles(
     }
     spread = entries_of((*c.partition.index, c.inner.index[0]), (c.inner.body,), source.free)
     exact = all(e.low == e.high for place in read & inside for e in spread[place])
-    tiles = RegisterTiles(c, tuple(found), mapping.placement.each)
+    tiles = RegisterTiles(c, tuple(found), strip, mapping.placement.each, False)
+    if _plain(c.after.statements) and not any(mapping.space.lower) and axes[-1] == len(mapping.placement.block) - 1:
+        ends = [number_of(g.extents_of(t)[c.partition.rank - 1], numbers) for t in source.targets]
+        if not any(n % tiles.group(-1) for n in (mapping.space.upper[-1], *ends)):
+            tiles = replace(tiles, beside=True)
     return tiles if read <= inside and exact and tiles.size <= limit else None
 
 
+def _strip(c: Contraction, mapping: chains.Mapping) -> int:
+    """How many indices of the folded axis make strips of which each thread loads something in wide accesses."""
+    wide = max((WIDE // BYTES[f.array.base] for f in c.prints), default=1)
+    fewest, most = STRIPS
+    return min(most, max(fewest, math.prod(mapping.placement.threads) * wide // min(mapping.placement.block)))
+
+
 def _tile(
-    f: Footprint, c: Contraction, axes: Sequence[int | None], mapping: chains.Mapping, numbers: Numbers
+    f: Footprint,
+    c: Contraction,
+    strip: int,
+    axes: Sequence[int | None],
+    mapping: chains.Mapping,
+    numbers: Numbers,
 ) -> RegisterTile | None:
     rank = c.partition.rank
     moving = [n for n, e in enumerate(f.entries) if e.axis is not None and e.axis < rank and axes[e.axis] is not None]
@@ -142,7 +170,7 @@ def _tile(
 
     def width(n: int) -> int:
         e = f.entries[n]
-        return (STRIP if n in folded else block[along] if n in moving else 1) + e.high - e.low
+        return (strip if n in folded else block[along] if n in moving else 1) + e.high - e.low
 
     extents = tuple(map(width, order))
     together = WIDE // BYTES[f.array.base]
@@ -178,6 +206,8 @@ class _Writer:
         self.loads = [StripLoad(self.b, t, tile, size, folded) for t, tile in zip(found.tiles, self.tiles)]
         for t in found.tiles:
             self.b.multiple(g.extents_of(t.array)[-1], t.together)
+        for v in self.results if found.beside else ():
+            self.b.multiple(g.extents_of(v)[-1], found.group(-1))
         self.accesses = entries_of((*c.partition.index, c.inner.index[0]), (c.inner.body,), source.free)
         named = {(t.array.name, tuple(e.axis for e in t.entries)): t for t in found.tiles}
         self.placed: dict[Place, RegisterTile] = {}
@@ -187,13 +217,13 @@ class _Writer:
                 self.placed[place] = tile
 
     def kernel(self) -> Built:
-        names, size = self.b.names, g.integer(STRIP)
-        length, rest, whole, end, stop = (names.var(n, g.INT) for n in ("length", "rest", "whole", "end", "stop"))
-        strip, left, between = names.var("strip", g.INT), names.var("strip", g.INT), names.var("length", g.INT)
+        names, size = self.b.names, g.integer(self.found.strip)
+        length, rest, whole, end = (names.var(n, g.INT) for n in ("length", "rest", "whole", "end"))
+        strip, between = names.var("strip", g.INT), names.var("length", g.INT)
         last, further, limited, ahead, following = (
             names.var(n, g.INT) for n in ("last", "further", "limited", "ahead", "next")
         )
-        some = names.var("some", g.BOOL)
+        some, left = names.var("some", g.BOOL), names.var("left", g.BOOL)
         done, number, this, other = (names.var(n, g.INT) for n in ("done", "number", "this", "other"))
         zero = g.integer(0)
         strips = (
@@ -204,28 +234,28 @@ class _Writer:
             k.Uniform(further, g.Op("add", (done, size))),
             k.Uniform(limited, g.Op("min", (further, last))),
             # which changes nothing, but tells where rows are aligned
-            k.Uniform(ahead, g.Op("bitand", (limited, g.integer(-STRIP)))),
+            k.Uniform(ahead, g.Op("bitand", (limited, g.integer(-self.found.strip)))),
             k.Uniform(following, g.Op("add", (self.lower, ahead))),
             *self._fetch(following, True),
             self._fold(strip, size, this),
             *self._put(other),
             k.Barrier(),
         )
-        ends = (*self._fetch(left, False), *self._put(zero), k.Barrier(), self._fold(left, rest, zero), k.Barrier())
+        ends = (*self._fetch(end, False), *self._put(zero), k.Barrier(), self._fold(end, rest, zero), k.Barrier())
         return self.frame.kernel(
             (
                 self._start(),
                 k.Uniform(between, g.Op("sub", (self.upper, self.lower))),
                 k.Uniform(length, g.Op("max", (between, zero))),
-                k.Uniform(rest, g.Op("bitand", (length, g.integer(STRIP - 1)))),
-                k.Uniform(whole, g.Op("sub", (length, rest))),
+                k.Uniform(rest, g.Op("bitand", (length, g.integer(self.found.strip - 1)))),
+                k.Uniform(whole, g.Op("bitand", (length, g.integer(-self.found.strip)))),
                 k.Uniform(end, g.Op("add", (self.lower, whole))),
-                k.Uniform(stop, g.Op("add", (self.lower, length))),
                 k.Uniform(last, g.Op("sub", (whole, size))),
                 k.Uniform(some, g.Op("lt", (zero, whole))),
+                k.Uniform(left, g.Op("lt", (zero, rest))),
                 k.BlockIf(some, (*self._fetch(self.lower, True), *self._put(zero), k.Barrier())),
                 k.BlockFor(strip, self.lower, end, size, strips),
-                k.BlockFor(left, end, stop, size, ends),
+                k.BlockIf(left, ends),
                 self._end(),
             )
         )
@@ -234,7 +264,8 @@ class _Writer:
         return tuple(load.fetch(strip, self.frame.corner, whole) for load in self.loads)
 
     def _put(self, buffer: g.Atom) -> tuple[k.BlockStmt, ...]:
-        return tuple(load.put(buffer) for load in self.loads)
+        """The tiles in reverse: ptxas then finds registers for all."""
+        return tuple(load.put(buffer) for load in reversed(self.loads))
 
     def _threads(self) -> tuple[g.Var, ...]:
         return tuple(self.b.names.var("thread", self.b.word) for _ in self.each)
@@ -268,8 +299,7 @@ class _Writer:
         found = []
         extents = self.frame.mapping.placement.threads
         for axis, (t, many, extent) in enumerate(zip(self._arranged(threads), self.each, extents)):
-            sizes = [BYTES[tile.array.base] for tile in self.found.tiles if tile.moving == axis]
-            group = min(many, max(1, WIDE // max(sizes, default=WIDE)))
+            group = self.found.group(axis)
             first = b.op("mul", t, b.word_const(group), exact=True)
             places = [n // group * group * extent + n % group for n in range(many)]
             found.append([b.op("add", first, b.word_const(n), exact=True) if n else first for n in places])
@@ -329,7 +359,7 @@ class _Writer:
     def _rounds(self) -> int:
         """How many indices of a whole strip are written out: so many that the loop over them costs little."""
         each = len(self.c.inner.body.statements) + sum(len(o.combine.statements) for o in self.c.folds)
-        rounds = STRIP
+        rounds = self.found.strip
         while rounds > 1 and rounds * len(self.cells) * each > _CODE:
             rounds //= 2
         return rounds
@@ -352,24 +382,40 @@ class _Writer:
         return b.load(tile, *index)
 
     def _end(self) -> k.ForAll:
-        b, thread = self.b, self.thread
+        """Each thread writes its cells; those that are there together one after the other, when all are known."""
+        b = self.b
         b.open()
         threads = self._threads()
         positions = self._positions(threads)
-        for number, cell in enumerate(self.cells):
-            index, guard = self.frame.at_position([along[n] for along, n in zip(positions, cell)])
+        several = self.found.group(-1) if self.found.beside else 1
+        for first in range(0, len(self.cells), several):
+            cells = range(first, first + several)
+            places = [
+                self.frame.at_position([along[n] for along, n in zip(positions, self.cells[cell])]) for cell in cells
+            ]
 
-            def store(number: int = number, index: tuple[g.Atom, ...] = index) -> None:
-                thread.bind(self.c.partition.index, list(index))
-                thread.block(g.Block(self.c.before), later=self.c.later)
-                thread.bind(self.c.targets, [b.load(a, g.integer(number)) for a in self.own])
+            def store(cells: range = cells, indices: Sequence[tuple[g.Atom, ...]] = [i for i, _ in places]) -> None:
+                if not self.found.beside:
+                    self._cell(cells[0], indices[0], lambda values: self._write(indices[0], values))
+                    return
+                found: list[list[Value]] = []
+                for cell, index in zip(cells, indices):
+                    self._cell(cell, index, found.append)
+                for index, values in zip(indices, found, strict=True):
+                    self._write(index, values)
 
-                def finish(values: list[Value]) -> None:
-                    for array, v in zip(self.results, values, strict=True):
-                        assert isinstance(v, g.Var | g.Const)
-                        b.store(array, index, v)
-
-                thread.block(self.c.after, finish)
-
-            b.when(guard, store)
+            b.when(places[0][1], store)
         return k.ForAll(threads, self.frame.threads, b.close())
+
+    def _cell(self, number: int, index: Sequence[g.Atom], finish: Callable[[list[Value]], None]) -> None:
+        """What a cell becomes, given what it has folded."""
+        thread = self.thread
+        thread.bind(self.c.partition.index, list(index))
+        thread.block(g.Block(self.c.before), later=self.c.later)
+        thread.bind(self.c.targets, [self.b.load(a, g.integer(number)) for a in self.own])
+        thread.block(self.c.after, finish)
+
+    def _write(self, index: Sequence[g.Atom], values: Sequence[Value]) -> None:
+        for array, v in zip(self.results, values, strict=True):
+            assert isinstance(v, g.Var | g.Const)
+            self.b.store(array, index, v)
