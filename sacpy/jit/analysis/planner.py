@@ -7,7 +7,9 @@ each array that is made elsewhere and copied the reason.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
+from sacpy.jit.analysis.aliases import Aliases
 from sacpy.jit.analysis.circuits import Circuit, Opening, Outside, Plan, Refusal, is_point
 from sacpy.jit.analysis.ints import Ints
 from sacpy.jit.analysis.makers import Makers, may_fail
@@ -120,7 +122,14 @@ class Planner:
                     return Refusal(part, whole, LEFT)
             if not old.stays_readable(first, number, starts_there=starts_there):
                 return Refusal(part, whole, IS_READ)
+        names = {part.name, *chain.names}
+        if any(k > number for name in self.aliases.of(names) - names for k in self.makers.users.get(name, ())):
+            return Refusal(part, whole, NEEDED_LATER)
         return Circuit(part, whole, (part.name, *chain.names), at, number, partition, onto, source)
+
+    @cached_property
+    def aliases(self) -> Aliases:
+        return Aliases(self.block)
 
     def is_ours(self, name: str, number: int) -> bool:
         """Whether an array is the block's own before a statement."""
