@@ -146,9 +146,7 @@ class Sites(Record):
                 for b in g.blocks(rhs):
                     self.block(b)
 
-    def _counted(
-        self, index: tuple[g.Var, ...], body: g.Block, share: float = 1.0, serial: bool = False
-    ) -> None:
+    def _counted(self, index: tuple[g.Var, ...], body: g.Block, share: float = 1.0, serial: bool = False) -> None:
         for i in index:
             self._depends[i.name] = frozenset({i.name})
         self._within(frozenset(i.name for i in index), body, share=share, serial=serial)
