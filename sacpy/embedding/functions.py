@@ -74,6 +74,12 @@ class Function:
             from sacpy.embedding.device_calls import call
 
             return call(runner, plan, args)
+        if any(type(a) is ndarray and not a.flags.c_contiguous for a in args):
+            from sacpy.embedding.strided import call
+
+            found = call(runner, plan, args)
+            if found is not MISSED:
+                return found
         values = plan.arguments(args)
         found = runner.run(plan.function, values)
         if key is not None and len(runner.direct) < REMEMBERED:
