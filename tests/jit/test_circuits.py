@@ -246,6 +246,13 @@ ELSEWHERE: dict[str, tuple[str, tuple[Any, ...]]] = {
              w = r ++ a; w[3] = 17.0; return (w, v); }""",
         (V, 3),
     ),
+    "the rest changes places": (
+        """double[n,m] f(double[n,m] a, int h) { for (k = 0; k < h; k++) {
+             r = swept({ [i,j] -> tod(i * j + k) | [i,j] < [h,m] });
+             a = with { ([0,0] <= [i,j] < [h,m]) : r[i,j]; ([h,0] <= [i,j] < [n,m]) : a[n - 1 - i + h,j]; }
+                 : modarray(a); } return a; }""",
+        (A, 7),
+    ),
     "only some of the part": (
         """double[.] f(double[n] a, int k) { r = there(a); return take([k], r) ++ drop([k + 1], r); }""",
         (V, 4),

@@ -114,7 +114,9 @@ class Openings:
         (target,) = s.targets
         room = self.rooms.pop(target.name, None)
         into = self.into if room is None else {**self.into, target.name: room}
-        self.w.statement(replace(s, rhs=replace(s.rhs, partitions=left)), dying, into)
+        # where the others cannot be computed in the array that there is, the parts in it are copied from there
+        whole = s.rhs.complete and o.circuits[0].onto is None
+        self.w.statement(replace(s, rhs=replace(s.rhs, partitions=left, complete=whole)), dying, into)
         if room is not None:
             self.w.env[target.name] = replace(room, scope="", apart=())
 
