@@ -79,6 +79,12 @@ class Function:
                 if opened is not None:
                     runner.direct[key] = opened
             return result
+        if any(type(a) is ndarray and not a.flags.c_contiguous for a in args):
+            from sacpy.embedding.strided import call
+
+            found = call(runner, plan, args)
+            if found is not MISSED:
+                return found
         values = plan.arguments(args)
         found = runner.run(plan.function, values)
         if key is not None and len(runner.direct) < REMEMBERED:

@@ -26,6 +26,7 @@ ROOT = Path(__file__).parents[2]
 
 # For each pass a program and one of its functions, or of the regions `@1`, `@2`, .. of one.
 REACH = {
+    "call_results": ("tests/corpus/kernel-multigrid-1d.sac", "vcycle/0"),
     "unroll": ("programs/black_scholes.sac", "main/0@1"),
     "dead_code": ("programs/black_scholes.sac", "horner/0"),
     "fold_withloops": ("programs/conjugate_gradient.sac", "laplacian/0"),

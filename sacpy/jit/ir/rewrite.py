@@ -246,6 +246,11 @@ def bound(block: g.Block) -> set[str]:
     return names
 
 
+def callees(f: g.Function) -> set[str]:
+    """The functions that a function calls."""
+    return {s.rhs.function for s in g.statements(f.body) if isinstance(s, g.Let) and isinstance(s.rhs, g.Call)}
+
+
 def loaded_only(*bodies: g.Block) -> set[str]:
     """The arrays that blocks, inner ones included, use for nothing but to load elements."""
     loaded: set[str] = set()

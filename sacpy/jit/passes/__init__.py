@@ -61,6 +61,15 @@ class Step(Node):
     when: Callable[[Options], bool] | None = None
 
 
+def _call_results(unit: Unit) -> Unit:
+    """The pass `call_results`, which is loaded where there are calls."""
+    if len(unit.functions) == 1:
+        return unit
+    from sacpy.jit.passes import call_results
+
+    return call_results.run(unit)
+
+
 def _borders(options: Options) -> bool:
     """Whether borders are cut apart."""
     return options.split_borders
@@ -78,6 +87,7 @@ def _regrouping(options: Options) -> bool:
 
 # In rounds, until nothing changes: fewer arrays, fewer loops.
 FOLDING = (
+    Step("call_results", _call_results, "what arguments tell of results others know, and before the call"),
     Step("unroll", unroll.run, "small known extents become statements, which every other pass understands"),
     Step("dead_code", dead_code.run, "whoever counts uses counts those that are left"),
     Step("fold_withloops", fold_withloops.run, "an array that is read once is computed where it is read", ends=True),

@@ -44,6 +44,7 @@ class Ranges(Learned):
         self.part = self.within
         walk.take_over(
             assume=self.assume,
+            check=self.check,
             _define_once=self._define_once,
             bind=self.bind,
             rhs=self.rhs,
@@ -54,6 +55,17 @@ class Ranges(Learned):
         )
 
     # ---- facts from code
+
+    def check(self, s: g.Check, condition: g.Atom) -> None:
+        """A check, unless what it checks follows from what has become known since its condition was computed."""
+        if not self.certainly(condition):
+            Simplifier.check(self.walk, s, condition)
+
+    def certainly(self, condition: g.Atom) -> bool:
+        """Whether a comparison certainly holds."""
+        sides = self.compared(self.walk.definition(condition))
+        code = getattr(self.walk.definition(condition), "code", "")
+        return sides is not None and self._decided(code, *sides) == g.TRUE
 
     def bind(self, v: g.Var) -> g.Var:
         new = Simplifier.bind(self.walk, v)

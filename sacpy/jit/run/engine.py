@@ -291,13 +291,18 @@ class Engine:
         """When nobody runs a program any more: nothing is at work that would ask for one."""
         self._makers.settle()
 
-    def _version(self, unit: Versions, kind: Kind) -> Version:
+    def made(self, unit: Versions, kind: Kind, layouts: Any = ()) -> Compiled:
+        """The code of a version. `layouts`: of arguments that are parts of dense arrays (`host/strides`), by their
+        numbers. Raises `Unsupported`."""
         while not self._lock.acquire(timeout=PATIENCE):  # an exception that another thread has ordered gets through
             pass
         try:
-            compiled = self._compile(unit, kind)
+            return self._compile(unit, kind, layouts)
         finally:
             self._lock.release()
+
+    def _version(self, unit: Versions, kind: Kind) -> Version:
+        compiled = self.made(unit, kind)
         expected = unit.prices.get(kind)
         if expected and not compiled.report.cached and not is_beside():  # where it takes turns with the interpreter
             self._slowness = max(1.0, (self._slowness + compiled.report.seconds / expected) / 2)
@@ -314,13 +319,16 @@ class Engine:
         )
 
     @without_collection("code")
-    def _compile(self, site: Versions, kind: Kind) -> Compiled:
+    def _compile(self, site: Versions, kind: Kind, layouts: Any = ()) -> Compiled:
         room = site.room
         try:
-            name = room.fingerprints.digest(site.key, kind, self.options)
+            name = room.fingerprints.digest(site.key, kind, self.options, layouts)
             known = self._compiled.get(name)
             if known is None:
-                known = self._compiled.keep(name, self.compiler(room.program, site.key, kind, name, self.tools))
+                from sacpy.jit.run.compiler import compile_unit
+
+                asked = (room.program, site.key, kind, name, self.tools)
+                known = self._compiled.keep(name, compile_unit(*asked, layouts) if layouts else self.compiler(*asked))
             return known
         except (Unsupported, Abandoned):
             raise
