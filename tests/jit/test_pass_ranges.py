@@ -352,3 +352,35 @@ def test_what_is_chosen_is_known_anew_where_a_case_becomes_certain() -> None:
     found = after(run, text)
     assert found.count("check") == 1 and "load a[j]" in found
     assert after(run, text.replace("eq n, m", "le n, m").replace("sub i, one", "sub one, i")).count("check") == 2
+
+
+@pytest.mark.parametrize(
+    ("base", "digit", "known"),
+    [
+        ("uint", "shr key, 24:uint", True),
+        ("uint", "shr key, 23:uint", False),
+        ("ulong", "bitand key, 255:ulong", True),
+        ("ulong", "bitand key, 256:ulong", False),
+        ("long", "bitand key, 255:long", True),
+        ("ulong", "mod key, 256:ulong", True),
+        ("ulong", "mod key, 257:ulong", False),
+        ("long", "mod key, 256:long", False),
+        ("ulong", "bitand key, 9223372036854775808:ulong", False),
+    ],
+)
+def test_a_digit_of_a_key_is_an_index(base: str, digit: str, known: bool) -> None:
+    found = after(
+        run,
+        f"""
+function f({base} key, int[256] counts)
+    {base} d = {digit}
+    int i = toi d
+    bool low = le 0, i
+    check low : not negative
+    bool high = lt i, 256
+    check high : below
+    int x = load counts[i]
+    return x
+""",
+    )
+    assert ("check" not in found) == known
