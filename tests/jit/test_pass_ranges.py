@@ -378,3 +378,35 @@ def test_what_a_branch_is_about_proves_checks_of_what_was_computed_before() -> N
     for i in (-1, 0, 1, 3, 4, -(2**31)):
         args = [np.arange(3.0), i]
         assert outcome(run(unit(LATER)), args) == outcome(unit(LATER), args)
+
+
+@pytest.mark.parametrize(
+    ("base", "digit", "known"),
+    [
+        ("uint", "shr key, 24:uint", True),
+        ("uint", "shr key, 23:uint", False),
+        ("ulong", "bitand key, 255:ulong", True),
+        ("ulong", "bitand key, 256:ulong", False),
+        ("long", "bitand key, 255:long", True),
+        ("ulong", "mod key, 256:ulong", True),
+        ("ulong", "mod key, 257:ulong", False),
+        ("long", "mod key, 256:long", False),
+        ("ulong", "bitand key, 9223372036854775808:ulong", False),
+    ],
+)
+def test_a_digit_of_a_key_is_an_index(base: str, digit: str, known: bool) -> None:
+    found = after(
+        run,
+        f"""
+function f({base} key, int[256] counts)
+    {base} d = {digit}
+    int i = toi d
+    bool low = le 0, i
+    check low : not negative
+    bool high = lt i, 256
+    check high : below
+    int x = load counts[i]
+    return x
+""",
+    )
+    assert ("check" not in found) == known

@@ -124,7 +124,7 @@ class Learned(Known):
         facts = self.facts
         if op.code == "toi" and op.args[0].base == "long":
             whole = self.long_form(op.args[0])
-            t = facts.variable(target.name)
+            t = facts.variable(target.name, *(self._digit(op) or ()))
             if whole is not None and self.fits(whole):
                 facts.equal(t, whole)
             return
@@ -132,7 +132,7 @@ class Learned(Known):
             self._learn_place(target, op)
             return
         if op.code not in ("min", "max", "select", "div", "mod", "aplmod"):
-            facts.variable(target.name, *_interval(op, facts, self.form))
+            facts.variable(target.name, *(self._digit(op) or _interval(op, facts, self.form)))
             return
         a, b = (self.form(x) for x in op.args[-2:])
         t = facts.variable(target.name)
@@ -161,6 +161,19 @@ class Learned(Known):
             row, g_ = self.form(self.asked[op.args]), int(growth.value)
             longer = row if g_ > 0 else (self.form(rows) - row).offset(-1)
             self.learn((self.form(least) + longer.times(abs(g_)) - at).offset(-1))
+
+    def _digit(self, op: g.Op) -> tuple[int, int] | None:
+        """The interval of an int that is made of a few bits of another integer, as a digit of a key is; None for any
+        other."""
+        made = self.walk.definition(op.args[0]) if op.code == "toi" else None
+        if not isinstance(made, g.Op) or made.code not in ("bitand", "mod", "shr"):
+            return None
+        base, by = made.args[0].base, made.args[1]
+        if not isinstance(by, g.Const) or base not in BITS or (made.code != "bitand" and base in SIGNED):
+            return None
+        value = int(by.value)
+        most = (1 << BITS[base] - value) - 1 if made.code == "shr" else value - (made.code == "mod")
+        return (0, most) if value >= 0 and 0 <= most <= HIGHEST else None
 
     def _learn_selected(self, t: Sum, op: g.Op) -> None:
         """What holds of each operand of a selection where it is selected holds of the result: it is not negative; it is
