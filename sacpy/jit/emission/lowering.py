@@ -275,13 +275,15 @@ class Lowering:
                 self.machine.store(self.arrays[s.array.name], self._index(s.index), self.text(s.value), self._site(s))
             case Atomic():
                 signed = s.array.base in SIGNED
-                self.machine.atomic(
+                old = self.machine.atomic(
                     atomic_operation(s.code, signed),
                     self.arrays[s.array.name],
                     self._index(s.index),
                     self.text(s.value),
                     self._site(s),
                 )
+                if s.old is not None:
+                    self.scalars[s.old.name] = old
             case Check():
                 site = self._site(s, s.what)
                 self._branch(self.code.op(f"xor i1 {self.text(s.condition)}, true"), lambda: self.machine.refuse(site))

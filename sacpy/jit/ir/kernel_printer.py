@@ -99,7 +99,8 @@ def _thread_statement(s: ThreadStmt) -> list[str]:
         case Store():
             return [f"{s.array.name}{_vector(s.index)} := {atom_text(s.value)}"]
         case Atomic():
-            return [f"atomic {s.code} {s.array.name}{_vector(s.index)} with {atom_text(s.value)}"]
+            before = "" if s.old is None else f"{type_text(s.old.type)} {s.old.name} = "
+            return [f"{before}atomic {s.code} {s.array.name}{_vector(s.index)} with {atom_text(s.value)}"]
         case Check():
             return [f"check {atom_text(s.condition)} : {s.what}"]
         case If():
