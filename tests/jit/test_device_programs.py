@@ -358,6 +358,15 @@ int[k] steps(int[n] v, int k)
     } : s;
   } : genarray([k], 0);
 }
+int[k] pieces(int[n] v, int k)
+{
+  return with {
+    ([0] <= [i] < [k]) {
+      s = 1;
+      for (j = 50 * i; j < min(50 * i + 50, n); j++) { s = s * 3 + v[j]; }
+    } : s;
+  } : genarray([k], 0);
+}
 """
 
 
@@ -369,6 +378,8 @@ def test_few_indices_with_loops_of_their_own_stay_on_the_host() -> None:
     assert placed.reason == "a loop runs at each of only 20 indices, which would leave the device idle"
     both.same("steps", v, 600)
     assert placed.device == 1
+    both.same("pieces", v, 14)  # the loop has a few rounds
+    assert [p.runtime.placed[0].device for p in both.programs()] == [1, 1]
 
 
 STRETCHES = """

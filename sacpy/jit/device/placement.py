@@ -12,7 +12,7 @@ has to do turns out to be too small when it runs: then it is the native piece af
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from sacpy.jit.analysis.costs import cost
@@ -28,6 +28,8 @@ from sacpy.jit.ir.graph import (
     Function,
     If,
     Let,
+    Op,
+    Rhs,
     Stmt,
     Unit,
     Var,
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
 
 Judge = Callable[[Let], str]  # why the with-loop of a statement cannot run on the device; "": it can
 Bounds = tuple[tuple[Atom, Atom], ...]
+FEW_ROUNDS = 1024  # of a loop in a cell, which a thread of a device is soon done with
 
 
 class Native(Node):
@@ -197,11 +200,14 @@ class _Placer:
             plan.placed[id(s)] = self.native(s)
 
     def repeats(self, block: Block, calls: tuple[str, ...]) -> bool:
-        """Whether there is a loop in a block, functions that it calls included."""
+        """Whether there is a loop in a block, functions that it calls included, of which nobody knows that it has few
+        rounds."""
+        made = {t.name: s.rhs for s in block.statements if isinstance(s, Let) for t in s.targets}
         return any(
             isinstance(s, Let)
             and (
-                isinstance(s.rhs, For | GraphLoop)
+                isinstance(s.rhs, GraphLoop)
+                or (isinstance(s.rhs, For) and not _few_rounds(s.rhs, made))
                 or (isinstance(s.rhs, Call) and self._repeats(s.rhs.function, calls))
                 or any(self.repeats(b, calls) for b in blocks(s.rhs))
             )
@@ -229,6 +235,22 @@ class _Placer:
             isinstance(a, Const) or a.name not in inside for _, bounds in found for pair in bounds for a in pair
         )
         return tuple(found) if known else ()
+
+
+def _few_rounds(r: For, made: Mapping[str, Rhs]) -> bool:
+    """Whether a loop ends at most `FEW_ROUNDS` behind its beginning. `made`: what variables around it are set to."""
+
+    def behind(a: Atom) -> bool:
+        if isinstance(a, Const):
+            return isinstance(r.lower, Const) and int(a.value) - int(r.lower.value) <= FEW_ROUNDS
+        match made.get(a.name):
+            case Op(code="min", args=args):
+                return any(map(behind, args))
+            case Op(code="add", args=(start, Const(value=far))) if start == r.lower:
+                return int(far) <= FEW_ROUNDS
+        return False
+
+    return behind(r.upper)
 
 
 def _works(rhs: If) -> bool:
