@@ -63,7 +63,7 @@ OFTEN = ("sums", "longs", "extremes", "affine", "recurrence")
 @contextmanager
 def small_tiles() -> Iterator[None]:
     """Tiles of 64 values."""
-    with patch.object(levels, "LONG", 20), patch.object(scanned, "BLOCK", 32), patch.object(scanned, "EACH", 2):
+    with patch.object(levels, "LONG", 20), patch.object(scanned, "BLOCK", 32), patch.object(scanned, "BYTES_EACH", 8):
         yield
 
 

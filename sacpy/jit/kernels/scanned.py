@@ -1,9 +1,9 @@
 """Scans once through memory, of what is exact however it is grouped: decoupled look-back.
 
 In: a with-loop of one axis whose values a scan hands on, with an associative function. Out: two launches. The first one
-sets a word or more for each tile of `TILE` values to "nothing yet". In the second a block takes the next tile, by a
+sets a word or more for each tile of values to "nothing yet". In the second a block takes the next tile, by a
 counter, so that all tiles before it are taken by blocks that run or are done, in whatever order a device runs them. Its
-threads combine `EACH` values in a row each, the block combines these, and tells what its tile combines to; its first
+threads combine some neighbouring values each, the block combines these, and tells what its tile combines to; its first
 thread then goes back over the tiles before, combining what they tell, up to one that tells what comes of all values up
 to it; tells that of its own; and each thread computes the results of its values. So values are read twice, the second
 time out of a cache, and results written once. (Merrill, Garland: Single-pass Parallel Prefix Scan with Decoupled
@@ -33,7 +33,7 @@ from sacpy.jit.passes.stepping import scans_as_loops
 from sacpy.lang.types import REAL
 
 BLOCK = 256  # threads
-EACH = 8  # values of a thread
+BYTES_EACH = 64  # of a thread's values, which lie side by side: four of the widest accesses
 SOME, ALL = (g.Const("ulong", n << 32) for n in (1, 2))  # what a tile combines to; what all values up to its end do
 LOW = g.Const("ulong", (1 << 32) - 1)
 _BITS = {"float": ("bits_of_float", "float_of_bits", "uint"), "double": ("bits_of_double", "double_of_bits", "ulong")}
@@ -71,6 +71,7 @@ class Scanned:
         self.initial = [a for a, p in zip(r.initial, r.params) if not g.extents_of(p)]
         self.given = [a for a, p in zip(r.initial, r.params) if isinstance(a, g.Var) and g.extents_of(p)]
         self.words = sum(map(_words, self.bases))  # of a tile
+        self.each = max(1, BYTES_EACH // sum(map(size_of, self.bases)))  # values of a thread
         self.kernels: dict[Hashable, Built] = {}
         self.name = f"{self.arrays[0].name}.told"
 
@@ -87,7 +88,7 @@ class Scanned:
         self, numbers: Numbers, parameters: Mapping[str, int], taken: frozenset[str]
     ) -> tuple[list[Buffer], list[Launch]]:
         """Temporaries and launches. `taken`: as for `Cells`; nothing is."""
-        n, tile = number_of(self.loop.upper, numbers), BLOCK * EACH
+        n, tile = number_of(self.loop.upper, numbers), BLOCK * self.each
         tiles = max(1, -(-n // tile))
         told = tiles * self.words + 1
         bits = 32 if max([n + tile, told + BLOCK, *array_sizes(self.source, numbers)]) < 1 << 31 else 64
@@ -171,7 +172,7 @@ class _Writer:
             distance *= 2
         body += [k.Barrier(), self.phase(lambda: self.when_first(lambda: self.look_back(two[0])))]
         body += [k.Barrier(), self.phase(lambda: self.write(two[0]))]
-        made = b.kernel((block,), (tiles,), (b.word_const(BLOCK),), tuple(body))
+        made = b.kernel((block,), (tiles,), (b.word_const(BLOCK),), tuple(body), aligned=True)
         return Built(made, tuple(v.name for v in b.shape))
 
     def phase(self, write: Callable[[], None]) -> k.ForAll:
@@ -205,25 +206,44 @@ class _Writer:
     def first(self) -> g.Atom:
         """The first of a thread's values."""
         b = self.b
-        start = b.op("mul", self.tile(), b.word_const(BLOCK * EACH), exact=True)
-        return b.op("add", start, b.op("mul", self.t, b.word_const(EACH), exact=True), exact=True)
+        each = self.scan.each
+        start = b.op("mul", self.tile(), b.word_const(BLOCK * each), exact=True)
+        return b.op("add", start, b.op("mul", self.t, b.word_const(each), exact=True), exact=True)
 
-    def combine_own(self, parts: Sequence[g.Var]) -> None:
-        """What a thread's values combine to."""
-        b, first = self.b, self.first()
+    def in_order(
+        self, start: Sequence[g.Atom], step: Callable[[g.Atom, Sequence[g.Atom]], list[g.Atom]]
+    ) -> Sequence[g.Atom]:
+        """What a thread's values make of elements, one after the other. Where all of them are there nothing is asked
+        in between, so that neighbours share accesses."""
+        b, first, each = self.b, self.first(), self.scan.each
+        end = b.op("add", first, b.word_const(each), exact=True)
+        b.open()
+        found = list(start)
+        for n in range(each):
+            found = step(b.op("add", first, b.word_const(n), exact=True) if n else first, found)
+        all_of_them = b.close()
 
         def one(e: g.Var, so_far: list[g.Atom]) -> list[g.Atom]:
             at = b.op("add", first, e, exact=True)
+            return self.chosen(b.op("lt", at, self.count), lambda: step(at, so_far), so_far)
 
-            def more() -> list[g.Atom]:
-                value = self.inserted(lambda code, index: self.elements.values(code, index, self.scan.given), at)
-                return self.combined(so_far, value)
+        b.open()
+        some = b.seq_for(b.word_const(0), b.word_const(each), start, one)
+        some_of_them = b.close()
+        targets = [b.names.var("m", a.type) for a in start]
+        merges = tuple(map(k.Merge, targets, found, some))
+        b.add(k.If(b.op("le", end, self.count), all_of_them, some_of_them, merges))
+        return targets
 
-            return self.chosen(b.op("lt", at, self.count), more, so_far)
+    def combine_own(self, parts: Sequence[g.Var]) -> None:
+        """What a thread's values combine to."""
 
-        found = b.seq_for(b.word_const(0), b.word_const(EACH), self.elements.identities, one)
-        for part, a in zip(parts, found):
-            b.store(part, (self.t,), a)
+        def step(at: g.Atom, so_far: Sequence[g.Atom]) -> list[g.Atom]:
+            value = self.inserted(lambda code, index: self.elements.values(code, index, self.scan.given), at)
+            return self.combined(so_far, value)
+
+        for part, a in zip(parts, self.in_order(self.elements.identities, step)):
+            self.b.store(part, (self.t,), a)
 
     def combine_far(self, distance: int, given: Sequence[g.Var], made: Sequence[g.Var]) -> None:
         """What the values of all threads up to one, at most twice the distance, combine to."""
@@ -291,7 +311,7 @@ class _Writer:
 
     def write(self, parts: Sequence[g.Var]) -> None:
         """The results of a thread's values."""
-        b, first = self.b, self.first()
+        b = self.b
         before = [b.load(v, g.integer(0)) for v in self.before]
 
         def others() -> list[g.Atom]:
@@ -300,23 +320,18 @@ class _Writer:
 
         start = self.chosen(b.op("lt", b.word_const(0), self.t), others, before)
 
-        def one(e: g.Var, so_far: list[g.Atom]) -> list[g.Atom]:
-            at = b.op("add", first, e, exact=True)
+        def step(at: g.Atom, so_far: Sequence[g.Atom]) -> list[g.Atom]:
+            value = self.inserted(lambda code, index: self.elements.values(code, index, self.scan.given), at)
+            after = self.combined(so_far, value)
+            ends = {now: self.bound(self.elements.result(e)) for now, e in ((False, so_far), (True, after))}
+            written = self.inserted(
+                lambda code, index: self.elements.written(code, index, self.scan.given, ends.__getitem__), at
+            )
+            for v, a in zip(self.results, written):
+                b.store(v, (at,), a)
+            return after
 
-            def more() -> list[g.Atom]:
-                value = self.inserted(lambda code, index: self.elements.values(code, index, self.scan.given), at)
-                after = self.combined(so_far, value)
-                ends = {now: self.bound(self.elements.result(e)) for now, e in ((False, so_far), (True, after))}
-                written = self.inserted(
-                    lambda code, index: self.elements.written(code, index, self.scan.given, ends.__getitem__), at
-                )
-                for v, a in zip(self.results, written):
-                    b.store(v, (at,), a)
-                return after
-
-            return self.chosen(b.op("lt", at, self.count), more, so_far)
-
-        b.seq_for(b.word_const(0), b.word_const(EACH), start, one)
+        self.in_order(start, step)
 
     # ---- words
 
