@@ -178,8 +178,7 @@ def test_ctrl_c_that_strikes_where_python_loses_it_comes_again(
         session = sacpy.Session(target=target, limits=limits)
         session.bind("lose", lose)
         module = session.compile(
-            "use Array: all; external int lose(int x); int f(int n) { x = 0; "
-            "while (x < n) { x = lose(x); } return x; }"
+            "use Array: all; external int lose(int x); int f(int n) { x = 0; while (x < n) { x = lose(x); } return x; }"
         )
         start = time.monotonic()
         with pytest.raises(KeyboardInterrupt):

@@ -94,7 +94,5 @@ def test_the_extension_starts_the_adapter(tmp_path: Path) -> None:
     found = json.loads(done.stdout)
     assert found["adapter"] == {"command": "/bin/sacpy", "args": ["dap", "-L", "m", "-I", "i", "-D", "N=1"]}
     assert parse(found["adapter"]["args"]).command == "dap" and "dap" in COMMANDS
-    assert found["started"] == [
-        {"type": "sac", "request": "launch", "name": "Debug this program", "program": "/p.sac"}
-    ]
+    assert found["started"] == [{"type": "sac", "request": "launch", "name": "Debug this program", "program": "/p.sac"}]
     assert found["kept"] == {"type": "sac", "program": "/q.sac"}

@@ -451,8 +451,10 @@ def scanned(r: random.Random, name: str) -> Template:
     base, op, neutral = r.choice((("int", "+", "0"), ("int", "max", "-9"), ("int", "*", "1"), ("double", "+", "0.0")))
     value = r.choice(("v[i]", "v[i] + v[n - 1 - i]", "2 * v[i]")).replace("2", "2.0" if base == "double" else "2")
     lower, how = r.choice(("0", "0", "1")), r.choice(("scan", "exscan"))
-    text = (f"{base}[.] {name}({base}[n] v)\n{{\n  return with {{ ([{lower}] <= [i] < [n]) : {value}; }} : {how}({op}, "
-           f"{neutral});\n}}\n\n")
+    text = (
+        f"{base}[.] {name}({base}[n] v)\n{{\n  return with {{ ([{lower}] <= [i] < [n]) : {value}; }} : {how}({op}, "
+        f"{neutral});\n}}\n\n"
+    )
     return Template(text, name, ((base, ("n",)),), (base, ("n",)))
 
 

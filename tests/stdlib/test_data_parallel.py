@@ -20,10 +20,14 @@ from sacpy.jit.run.on_demand import OnDemand
 from sacpy.session import Session
 from sacpy.withloop.devices import DEVICES
 from tests.fuzz.differential import small_chunks
-from tests.stdlib.data_parallel import CASES, DTYPES, REALS
+from tests.stdlib.data_parallel import CASES as MOST
+from tests.stdlib.data_parallel import DTYPES, REALS
+from tests.stdlib.data_parallel_more import MORE
 
+CASES = {**MOST, **MORE}
 SIZES = (0, 1, 2, 31, 32, 33, 255, 256, 257, 1023, 1024, 1025)
 OTHERS = (0, 1, 33, 257)  # where only the type of the elements is another
+ROUNDED = ("mean", "var", "std_axis", "quantile", "edges", "sample_var", "sample_std_axis")
 FEW = ("int", "double")  # where compiling takes its time
 HEAD = """
 use Array: all; use Scan: all; use Histogram: all; use Sort: all; use Segmented: all; use Statistics: all;
@@ -40,7 +44,7 @@ def sampled(every: int, *others: Any) -> list[Any]:
             name,
             base,
             *others,
-            marks=() if at % every == 0 else pytest.mark.long,
+            marks=() if at % (every if name in MOST else 8 * every) == 0 else pytest.mark.long,
             id="-".join(map(str, (name, base, *others))),
         )
         for at, (name, base) in enumerate(COMPILED)
@@ -83,7 +87,7 @@ def agrees(there: Any, name: str, base: str, n: int) -> None:
     for x, y in zip(found, wanted) if isinstance(found, tuple) else [(found, wanted)]:
         x, y = np.asarray(x), np.asarray(y)
         assert x.shape == y.shape, (name, base, n, x.shape, y.shape)
-        if name in ("mean", "var", "std_axis", "quantile"):
+        if name in ROUNDED:
             np.testing.assert_allclose(x, y, 1e-12, 1e-12, err_msg=f"{name} {base} {n}")
         else:
             np.testing.assert_array_equal(x, y, err_msg=f"{name} {base} {n}")

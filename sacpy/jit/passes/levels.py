@@ -12,6 +12,9 @@ only. (Reduce-then-scan as in Dotsenko, Govindaraju, Sloan, Boyd, Manferdelli: F
 Processors, 2008.) Where a vector turns out to be short the loop stays a loop.
 
 Values that cost more than a few operations are computed first, since each is needed several times.
+
+What is exact however it is grouped, and goes over a whole vector, is one with-loop instead, with the function of the
+scan: it has a kernel of its own.
 """
 
 from __future__ import annotations
@@ -24,7 +27,6 @@ from sacpy.jit.ir.rewrite import Rewriter, names_of
 from sacpy.jit.passes.scan_elements import Code, Monoid, elements_of
 from sacpy.jit.passes.stepping import around, scans_as_loops
 from sacpy.lang.constants import zero
-from sacpy.lang.source import Span
 
 R = 32
 LONG = 4096  # values from which on a scan goes over levels
@@ -50,6 +52,10 @@ class _Leveller(Rewriter):
             return tuple(super().statement(s))
         code = Code(self.supply)
         r = s.rhs
+        if self.strict and _is_whole(r):
+            if isinstance(r.upper, g.Const) and int(r.upper.value) < R:
+                return tuple(super().statement(s))
+            return _whole(self.supply, r, s)
         n: g.Atom = r.upper
         if r.step < 0 or r.lower != g.integer(0):
             n = code.op("sub", *((r.upper, r.lower) if r.step > 0 else (r.lower, r.upper)))
@@ -57,10 +63,7 @@ class _Leveller(Rewriter):
         short = Rewriter({}, self.supply).statement(s)
         (loop,) = short
         assert isinstance(loop, g.Let)
-        if self.strict and _is_whole(r):
-            long = code.inside(lambda inner: _whole(inner, r, s.span))
-        else:
-            long = code.inside(lambda inner: _Levels(inner, r, found, n).results())
+        long = code.inside(lambda inner: _Levels(inner, r, found, n).results())
         branch = g.If(test, g.Block((loop,), loop.targets), long)
         return (*code.statements, g.Let(s.targets, branch, s.span))
 
@@ -71,8 +74,8 @@ def _is_whole(r: g.For) -> bool:
     return r.step == 1 and r.lower == g.integer(0) and all(e == (r.upper,) for e in vectors)
 
 
-def _whole(code: Code, r: g.For, span: Span) -> list[g.Atom]:
-    """A scan as one with-loop, which a device runs once through memory; what the loop's parameters become."""
+def _whole(supply: Names, r: g.For, s: g.Let) -> tuple[g.Stmt, ...]:
+    """A scan as one with-loop, which a device runs once through memory; short ones are weighed as others are."""
     lets = {t.name: s for s in r.body.statements if isinstance(s, g.Let) for t in s.targets}
     results = dict(zip(r.params, r.body.results))
     updates = {p: lets[a.name] for p, a in results.items() if g.extents_of(p) and isinstance(a, g.Var)}
@@ -80,15 +83,15 @@ def _whole(code: Code, r: g.For, span: Span) -> list[g.Atom]:
     totals = [p for p in r.params if p not in updates]
     body = tuple(s for s in r.body.statements if s not in updates.values())
     block = g.Block(body, (*written, *(results[p] for p in totals)))
-    part = g.Partition((r.lower,), (r.upper,), None, None, (r.index,), block, (), span)
+    part = g.Partition((r.lower,), (r.upper,), None, None, (r.index,), block, (), s.span)
     arrays = tuple(g.Genarray(p.base, (), g.Const(p.base, zero(p.base))) for p in updates)
     initial = tuple(a for p, a in zip(r.params, r.initial) if p in totals)
     handed = g.Propagate(initial, tuple(totals), "scan", r.combine)
     whole = g.WithLoop((r.upper,), (part,), (*arrays, handed), disjoint=True, complete=True)
-    targets = {p: code.supply.var("scanned", p.type) for p in (*updates, *totals)}
     before = {p.name: a for p, a in zip(r.params, r.initial) if p in updates}  # of which a round reads its own element
-    code.statements.append(g.Let(tuple(targets.values()), Rewriter(before, code.supply).rhs(whole), span))
-    return [targets[p] for p in r.params]
+    targets = dict(zip(r.params, s.targets))
+    ordered = tuple(targets[p] for p in (*updates, *totals))
+    return (g.Let(ordered, Rewriter(before, supply).rhs(whole), s.span),)
 
 
 class _Levels:
