@@ -18,7 +18,7 @@ from sacpy.jit.device.weigh import Policy
 from sacpy.jit.emission import toolchain
 from sacpy.jit.emission.assemble import FRONT_ENDS, cubin
 from sacpy.jit.emission.emulator import ORDERS
-from sacpy.jit.kernels import scanned
+from sacpy.jit.kernels import scan_phases, scanned
 from sacpy.jit.run.on_demand import OnDemand
 from sacpy.session import Session
 from sacpy.withloop.devices import DEVICES
@@ -63,7 +63,7 @@ OFTEN = ("sums", "longs", "extremes", "affine", "recurrence")
 @contextmanager
 def small_tiles() -> Iterator[None]:
     """Tiles of 64 values."""
-    with patch.object(scanned, "BLOCK", 32), patch.object(scanned, "BYTES_EACH", 8):
+    with patch.object(scan_phases, "BLOCK", 32), patch.object(scan_phases, "BYTES_EACH", 8):
         yield
 
 
@@ -97,13 +97,13 @@ def test_an_element_is_what_the_interpreter_says(case: str, order: str) -> None:
 
 
 def test_a_tile_combines_what_those_before_it_tell_of_themselves() -> None:
-    tell = scanned._Writer.tell
+    tell = scanned._LookBack.tell
 
-    def less(self: scanned._Writer, tile: Any, element: Any, what: Any) -> None:
+    def less(self: scanned._LookBack, tile: Any, element: Any, what: Any) -> None:
         if what is not scanned.ALL:  # so all look back as far as the first tile
             tell(self, tile, element, what)
 
-    with small_tiles(), patch.object(scanned._Writer, "tell", less):
+    with small_tiles(), patch.object(scanned._LookBack, "tell", less):
         both = Both(HEAD + CASES["affine"])
         v = argument(1025)
         for x, y in zip(parts(both.plain.f(v)), parts(both.there.f(v)), strict=True):
