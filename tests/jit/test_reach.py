@@ -97,19 +97,21 @@ def test_a_pass_changes_a_program(name: str, monkeypatch: pytest.MonkeyPatch) ->
         return found
 
     monkeypatch.setattr(passes, "_done", noted)
-    made(path, function, device=BY_NAME[name].on == "device")
+    step = BY_NAME[name]
+    options = OPTIONS if step.when is None or step.when(OPTIONS) else replace(OPTIONS, strict_fp=True)
+    made(path, function, device=step.on == "device", options=options)
     assert name in changed
 
 
-def made(path: str, function: str, *, device: bool = False) -> Unit:
+def made(path: str, function: str, *, device: bool = False, options: Options = OPTIONS) -> Unit:
     """A function of a program, or a region of one, optimised."""
     regions = program(path)
     owner = next(k for k in regions.program.user_keys([]) if k.partition("::")[2] == function.partition("@")[0])
     regions.function(owner)
     key = owner if "@" not in function else f"{owner}@{function.partition('@')[2]}"
     kind = tuple(map(extents, regions.signature(key).params))
-    unit = specialised(Specialiser(regions), regions, key, kind, OPTIONS, Clock())
-    return optimised(unit, OPTIONS, Clock(), device=device)
+    unit = specialised(Specialiser(regions), regions, key, kind, options, Clock())
+    return optimised(unit, options, Clock(), device=device)
 
 
 # For each choice of a schedule, by the name of its reason (or of what else is chosen), a program and a function.

@@ -232,12 +232,14 @@ class Fold(Node):
 
 class Propagate(Node):
     """Values threaded through all iterations in row-major order. `params` name them in the bodies, which give the next
-    ones; the targets are the last. `combine`: the function of a scan."""
+    ones; the targets are the last. `combine`: the function of a scan; `regroups`: it may combine its values in groups
+    though that changes them, as sums of reals."""
 
     initial: tuple[Atom, ...]
     params: tuple[Var, ...]
     word: str = field(default="propagate", compare=False)
     combine: Combine | None = field(default=None, compare=False)
+    regroups: bool = False
 
 
 Operator = Genarray | Modarray | Fold | Propagate

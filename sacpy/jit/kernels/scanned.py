@@ -22,7 +22,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir import kernel as k
 from sacpy.jit.ir.rewrite import names_of
-from sacpy.jit.kernels import scan_phases
+from sacpy.jit.kernels import grouped_scan, scan_phases
 from sacpy.jit.kernels.builder import Builder
 from sacpy.jit.kernels.launches import Buffer, KernelOptions, Launch, Refused
 from sacpy.jit.kernels.numbers import Numbers, array_sizes
@@ -59,6 +59,10 @@ class Scanned:
         loops = [s for s in function.body.statements if isinstance(s, g.Let) and isinstance(s.rhs, g.For)]
         r = loops[0].rhs if len(loops) == 1 else None
         elements = elements_of(r, strict=True) if isinstance(r, g.For) else None
+        self.exact = elements is not None
+        handed = [o for o in source.with_loop.operators if isinstance(o, g.Propagate)]
+        if elements is None and isinstance(r, g.For) and all(o.regroups for o in handed):
+            elements = elements_of(r, strict=False)
         if elements is None or not elements.apart or not isinstance(r, g.For):
             raise Refused("scan is of several values that have nothing to do with one another")
         self.loop, self.elements, self.supply = r, elements, names_of(function)
@@ -86,6 +90,8 @@ class Scanned:
         self, numbers: Numbers, parameters: Mapping[str, int], taken: frozenset[str]
     ) -> tuple[list[Buffer], list[Launch]]:
         """Temporaries and launches. `taken`: as for `Cells`; nothing is."""
+        if not self.exact:
+            return grouped_scan.launches(self, numbers)
         n, tile = number_of(self.loop.upper, numbers), scan_phases.BLOCK * self.each
         tiles = max(1, -(-n // tile))
         told = tiles * self.words + 1
