@@ -15,6 +15,7 @@ from sacpy.jit.emission import toolchain
 from sacpy.jit.emission.assemble import FRONT_ENDS, cubin
 from sacpy.jit.emission.emulator import ORDERS
 from sacpy.jit.kernels import Launch, Refused, ordered
+from sacpy.session import Session
 from tests.jit.test_device_programs import Both
 from tests.stdlib.data_parallel import DTYPES
 
@@ -33,6 +34,9 @@ CASES = {
     "least": f"double[.] f(int[n] k) {{ return scatter_min(genarray([7], 9.0), k, {SPECIAL}); }}",
     "products": """int[.] f(int[n] k) {
         return with { ([0] <= [i] < [n]) : (k[i], 2 * i + 3); } : into(iota(7) + 1, *);
+    }""",
+    "halves": """double[.] f(int[n] k) {
+        return with { ([0] <= [i] < [n]) : (k[i], i % 2 == 0 ? 0.5 : -2.0); } : into(tod(iota(7)) + 1.0, *);
     }""",
     "bytes": "byte[.] f(int[n] k) { return bincount(7, k, tob(k * 5)); }",
     "any": """bool[.] f(int[n] k) {
@@ -75,7 +79,7 @@ CASES = {
         return h;
     }""",
 }
-OFTEN = ("sums", "most", "steps", "rows", "complex", "means")
+OFTEN = ("most", "steps", "rows", "means")
 
 
 def keys(n: int) -> np.ndarray:
@@ -114,13 +118,13 @@ def test_an_element_is_what_the_interpreter_says(case: str) -> None:
         assert all(not p.plan.stays for p in both.programs())
 
 
-@pytest.mark.parametrize("case", ["sums", "means"])
+@pytest.mark.parametrize("case", [pytest.param("sums", marks=pytest.mark.long), "means"])
 def test_sums_do_not_depend_on_the_order_of_blocks(case: str) -> None:
     text = HEAD + CASES[case].replace("- 5.0", "* 0.1")
     found = []
     for order in ORDERS:
         with patch.object(ordered, "LEAST", 2):
-            found.append(Both(text, order=order).there.f(keys(1500)))
+            found.append(Both(text, order=order).there.f(keys(700)))
     for other in found[1:]:
         for x, y in zip(found[0], other) if case == "means" else [(found[0], other)]:
             np.testing.assert_array_equal(x, y)
@@ -178,6 +182,24 @@ def test_kernels_of_pieces_are_assembled(case: str) -> None:
         for architecture in ("sm_80", "sm_90", "sm_100"):
             for front in FRONT_ENDS:
                 assert cubin(kernel, architecture, front=front, back=back).code[:4] == b"\x7fELF"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("front", FRONT_ENDS)
+@pytest.mark.parametrize("case", ["most", "rows", "means", "bytes"])
+def test_as_ptx(case: str, front: str) -> None:
+    from tests.ptx.driver import PtxCuda
+    from tests.ptx.sessions import session
+
+    with small_pieces():
+        gpu = PtxCuda("sm_90", front)
+        text = f"use Array: all; use Math: all;\n{HEAD}{CASES[case]}"
+        found = session(gpu, verify=True).compile(text).f(keys(300))
+        wanted = Session(target="interp").compile(text).f(keys(300))
+    for x, y in zip(wanted, found) if isinstance(wanted, tuple) else [(wanted, found)]:
+        np.testing.assert_array_equal(x, y)
+        np.testing.assert_array_equal(np.signbit(x), np.signbit(y))
+    assert gpu.findings.lines() == []
 
 
 @pytest.mark.parametrize("base", ["byte", "double"])

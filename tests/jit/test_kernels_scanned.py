@@ -57,7 +57,7 @@ CASES = {
     "last": """int last(int sofar, int value) { return value % 4 == 0 ? sofar : value; }
     int[.] f(int[n] v) { return with { ([0] <= [i] < [n]) : v[i] * 3; } : exscan(last, 0); }""",
 }
-OFTEN = ("sums", "longs", "extremes", "affine", "recurrence")
+OFTEN = ("longs", "extremes", "affine")
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from sacpy.jit.emission.assemble import FRONT_ENDS, cubin
 from sacpy.jit.emission.emulator import ORDERS
 from sacpy.jit.kernels import scattered
 from tests.jit.test_device_programs import Both
+from tests.jit.test_kernels_ordered import launches
 
 HEAD = "use Histogram: all;\n"
 SIZES = (0, 1, 31, 33, 255, 257, 1025, 9000)
@@ -67,7 +68,6 @@ OFTEN = [
     ("last", 0),
     ("grid", scattered.SHARED),
     ("rows", 0),
-    ("pairs", scattered.SHARED),
 ]
 EACH = [(case, shared) for case in CASES for shared in (scattered.SHARED, 0)]
 
@@ -80,20 +80,32 @@ def test_an_element_is_what_the_interpreter_says(case: str, shared: int) -> None
         both = Both(HEAD + CASES[case])
         for n in SIZES:
             both.same("f", keys(n))
-    launches = [
-        launch
-        for program in both.programs()
-        for loop in program.runtime.loops
-        for prepared in loop.prepared.values()
-        for launch in prepared.plan.launches
-    ]
-    assert any("atomic" in reason for launch in launches for reason in launch.reasons)
+    assert any("atomic" in reason for launch in launches(both) for reason in launch.reasons)
 
 
-@pytest.mark.parametrize("order", ORDERS[1:])
+@pytest.mark.parametrize("order", [ORDERS[1], pytest.param(ORDERS[2], marks=pytest.mark.long)])
 def test_blocks_may_run_in_any_order(order: str) -> None:
     with patch.object(scattered, "EACH", 1):
         Both(HEAD + CASES["plane"], order=order).same("f", keys(3000))
+
+
+@pytest.mark.parametrize(
+    ("text", "copies"),
+    [
+        ("int[.] f(int[n] k, int[m] a) { return scatter_add(a, k, k); }", 1),
+        ("int[.] f(int[n] k, int[m] a) { return scatter_add(a * 3, k, k); }", 0),
+        ("int[.] f(int[n] k, int[m] a) { b = cumsum(a); return scatter_add(b, k, k) + b; }", 1),
+        (
+            "int[.] f(int[n] k, int[m] a) { b = cumsum(a); return scatter_add(b, k, { [i] -> b[k[i]] | [i] < [n] }); }",
+            0,
+        ),
+        ("double[.] f(int[n] k, int[m] a) { return scatter_add(tod(a) * 0.5, k, tod(k)); }", 0),
+    ],
+)
+def test_an_array_that_nobody_needs_is_changed_where_it_lies(text: str, copies: int) -> None:
+    both = Both("use Scan: all; use Histogram: all;\n" + text)
+    both.same("f", keys(2000), np.arange(40, dtype=np.int32))
+    assert sum(launch.purpose == "copy" for launch in launches(both)) == copies
 
 
 def test_map_into_map_stays_on_the_device() -> None:
@@ -149,14 +161,7 @@ def test_kernels_with_atomic_operations_are_assembled(shared: int) -> None:
         both = Both(HEAD + CASES["weights"])
         both.same("f", keys(3000))
     back = "ptxas" if toolchain.program("ptxas") else None
-    kernels = {
-        launch.kernel
-        for program in both.programs()
-        for loop in program.runtime.loops
-        for prepared in loop.prepared.values()
-        for launch in prepared.plan.launches
-    }
-    for kernel in kernels:
+    for kernel in {launch.kernel for launch in launches(both)}:
         for architecture in ("sm_80", "sm_90", "sm_100"):
             for front in FRONT_ENDS:
                 assert cubin(kernel, architecture, front=front, back=back).code[:4] == b"\x7fELF"

@@ -16,6 +16,7 @@ from sacpy.jit.cache import Cache
 from sacpy.jit.device.context import Device, Hardware
 from sacpy.jit.device.emulated import EmulatorMachine
 from sacpy.jit.device.weigh import Policy
+from sacpy.jit.emission.emulator import ORDERS
 from sacpy.jit.run.on_demand import OnDemand
 from sacpy.session import Session
 from sacpy.withloop.devices import DEVICES
@@ -67,14 +68,15 @@ def text(names: Iterator[tuple[str, str]]) -> str:
 
 
 @cache
-def library(target: str, threads: int = 2) -> Any:
-    """The functions on a target. On the emulator everything that can runs on the device."""
+def library(target: str, threads: int = 2, order: str = ORDERS[0]) -> Any:
+    """The functions on a target. On the emulator everything that can runs on the device, blocks in this order."""
     session = Session(target=target, threads=threads)
     if target != "interp":
         engine = OnDemand(target, eager=True, defects=True, verify=True, threads=threads, cache=Cache(None))
         if target == "emulator":
             engine.engine.tools.device = Device(
-                Hardware(EmulatorMachine(DEVICES["sm_90"], check=True, threads=threads)), Policy(always=True)
+                Hardware(EmulatorMachine(DEVICES["sm_90"], check=True, threads=threads, order=order)),
+                Policy(always=True),
             )
         session._workspace.use(engine)
     return session.define(text(iter(EACH)))
@@ -118,12 +120,25 @@ def test_on_the_emulator(name: str, base: str) -> None:
             agrees(there, name, base, n)
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["cumsum", "cummax", "bincount_m", "scatter_max", "sort", "argsort", "argsort_close", "unique", "filter", "argmax"],
-)
+@pytest.mark.long
+@pytest.mark.parametrize("order", ORDERS[1:])
+@pytest.mark.parametrize("name", [name for name, base in COMPILED if base in ("int", "bool")])
+def test_on_the_emulator_with_blocks_in_another_order(name: str, order: str) -> None:
+    there = library("emulator", order=order)
+    for n in (33, 257, 1025):
+        agrees(there, name, "int" if (name, "int") in EACH else "bool", n)
+
+
+LARGE = (
+    "cumsum", "cummax", "segment_sum", "filter_sparse", "nonzero_sparse", "bincount_m", "scatter_max", "sort",
+    "argsort", "argsort_close", "unique", "filter", "argmax",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [c if c in LARGE else pytest.param(c, marks=pytest.mark.long) for c in CASES])
 def test_large(name: str) -> None:
-    agrees(library("cpu", 2), name, CASES[name].bases[0] if "int" not in CASES[name].bases else "int", 1_000_003)
+    bases = CASES[name].bases
+    agrees(library("cpu", 2), name, next((base for base in FEW if base in bases), bases[0]), 1_000_003)
 
 
 @pytest.mark.parametrize("base", REALS)

@@ -105,19 +105,27 @@ ALL = "([0] <= [i] < [n])"
     [
         (f"with {{ {ALL} : v[i]; }} : scan(last(n), 0)", False, "takes something from around", "takes something from"),
         (f"with {{ {ALL} : v[i]; }} : scan(gcd, 0)", False, "have loops or calls in them", "have loops or calls"),
-        ("with { ([0] <= [i] < [n] step [2]) : v[i]; } : scan(+, 0)", False, "", "one without a step need not"),
+        pytest.param(
+            "with { ([0] <= [i] < [n] step [2]) : v[i]; } : scan(+, 0)",
+            False,
+            "",
+            "one without a step need not",
+            marks=pytest.mark.long,
+        ),
         ("with { ([0,0] <= [i,j] < [n,2]) : v[i]; } : scan(+, 0)", False, "", "reshape what is scanned"),
-        (f"with {{ {ALL} : [v[i], 1]; }} : scan(+, [0, 0])", False, "", "which are arrays"),
+        pytest.param(
+            f"with {{ {ALL} : [v[i], 1]; }} : scan(+, [0, 0])", False, "", "which are arrays", marks=pytest.mark.long
+        ),
         (
             f"with {{ {ALL} : tod(v[i]); }} : scan(+, 0.0)",
             True,
             "(one of reals, and their order",
             "a scan, but one of r",
         ),
-        (f"with {{ {ALL} : tod(v[i]); }} : scan(+, 0.0)", False, "", ""),
+        pytest.param(f"with {{ {ALL} : tod(v[i]); }} : scan(+, 0.0)", False, "", "", marks=pytest.mark.long),
         (f"with {{ {ALL} : (v[i], tod(i)); }} : into(tod(v), mix)", False, "", "a function that is none of `+`"),
         (f"with {{ {ALL} : (v[i], tod(i)); }} : into(tod(v), +)", True, "", "--strict-fp"),
-        (f"with {{ {ALL} : (v[i], tod(i)); }} : into(tod(v), +)", False, "", ""),
+        pytest.param(f"with {{ {ALL} : (v[i], tod(i)); }} : into(tod(v), +)", False, "", "", marks=pytest.mark.long),
     ],
 )
 def test_explain_says_why_scans_and_reductions_by_index_go_in_order(

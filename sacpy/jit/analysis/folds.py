@@ -57,7 +57,7 @@ def _identity(code: str, base: str) -> int | float | bool:
         case "add":
             return -0.0 if base in REAL else 0
         case "mul":
-            return 1.0 if base in REAL else 1
+            return 1
         case "min":
             return math.inf if base in REAL else largest(base)
         case "max":

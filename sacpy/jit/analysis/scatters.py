@@ -18,6 +18,7 @@ from sacpy.jit.analysis.combine import Lets, Step, lets_of, step_of
 from sacpy.jit.analysis.folds import Reduction
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import bound, uses
+from sacpy.lang.types import REAL
 from sacpy.nodes import Node, replace
 
 _EXACT = frozenset(["add", "mul", "bitand", "bitor", "bitxor", "min", "max", "or", "and"])
@@ -42,7 +43,9 @@ class Scatter(Node):
     @property
     def neutral(self) -> g.Const:
         """What combines with anything to that."""
-        return g.Const(self.step.base, Reduction((self.step.code,), (self.step.base,)).neutral(0))
+        base = self.step.base
+        one = Reduction((self.step.code,), (base,)).neutral(0)
+        return g.Const(base, float(one) if base in REAL else one)
 
 
 def is_plain(s: g.Stmt) -> bool:

@@ -6,7 +6,7 @@ they start with. How they are combined is chosen in `scattered` and `ordered`.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Container, Hashable, Sequence
 
 from sacpy.jit.analysis.scatters import Scatter, first_of, scatters_of
 from sacpy.jit.ir import graph as g
@@ -56,9 +56,10 @@ class ByIndex:
 
     # ---- copies
 
-    def copies(self, numbers: Numbers) -> list[Launch]:
-        """The launches that give the results the elements that they start with."""
-        return [launch for h, t in zip(self.arrays, self.source.targets) for launch in self._copy(h, t, numbers)]
+    def copies(self, numbers: Numbers, taken: Container[str]) -> list[Launch]:
+        """The launches that give results the elements that they start with, but those that have them (`taken`)."""
+        pairs = zip(self.arrays, self.source.targets)
+        return [launch for h, t in pairs if t.name not in taken for launch in self._copy(h, t, numbers)]
 
     def _copy(self, h: Scatter, target: g.Var, numbers: Numbers) -> list[Launch]:
         """The launch that gives a result the elements that it starts with; none where there are none."""

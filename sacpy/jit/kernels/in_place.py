@@ -1,4 +1,4 @@
-"""Results of modarray in the memory of their source.
+"""Results of modarray, and of reductions by index, in the memory of their source.
 
 In: a with-loop; a launch of it. Out: which results may lie where their source lies, and if what holds; the launch when
 some of them do.
@@ -15,9 +15,10 @@ from collections.abc import Mapping, Sequence
 
 from sacpy.jit.analysis.depends import Conditions, may_share
 from sacpy.jit.analysis.ints import Ints
-from sacpy.jit.ir.graph import Load, Modarray, Var, WithLoop
+from sacpy.jit.ir.graph import Load, Modarray, Propagate, Var, WithLoop
 from sacpy.jit.ir.kernel import BlockFor, BlockIf, BlockStmt, ForAll, If, SeqFor, ThreadStmt, While
 from sacpy.jit.ir.kernel import Let as Set
+from sacpy.jit.ir.rewrite import uses
 from sacpy.jit.kernels.launches import Launch
 from sacpy.jit.kernels.nests import results_of
 from sacpy.nodes import Node, replace
@@ -32,14 +33,25 @@ class InPlace(Node):
 
 def candidates(w: WithLoop, targets: Sequence[Var], ints: Ints) -> dict[str, InPlace]:
     """The results of modarrays that may take the memory of their source where nobody needs that any more. Each cell is
-    computed once, in whatever order (`analysis/depends`). A source serves one result."""
+    computed once, in whatever order (`analysis/depends`). A source serves one result. Arrays that are combined with by
+    index may lie where they lay if nothing else in the with-loop looks at them."""
     found: dict[str, InPlace] = {}
     for operator, own in zip(w.operators, results_of(w, targets)):
         if isinstance(operator, Modarray) and not any(operator.array == p.source for p in found.values()):
             needed = may_share(w, operator.array, ints, once=True)
             if needed is not None:
                 found[own[0].name] = InPlace(operator.array, needed)
+        elif isinstance(operator, Propagate) and operator.word == "into":
+            for source, target in zip(operator.initial, own):
+                if isinstance(source, Var) and _is_alone(w, source):
+                    found[target.name] = InPlace(source, frozenset())
     return found
+
+
+def _is_alone(w: WithLoop, source: Var) -> bool:
+    """Whether a with-loop takes an array to hand it on once, and for nothing else."""
+    taken = [a for o in w.operators if isinstance(o, Propagate) for a in o.initial]
+    return taken.count(source) == 1 and not any(uses(p.body)[source.name] for p in w.partitions)
 
 
 def settled(launch: Launch, taken: Mapping[str, str]) -> Launch:

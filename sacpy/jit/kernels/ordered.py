@@ -49,15 +49,14 @@ class Ordered(ByIndex):
     def plan(
         self, numbers: Numbers, parameters: Mapping[str, int], taken: frozenset[str]
     ) -> tuple[list[Buffer], list[Launch]]:
-        """Temporaries and launches. `taken`: as for `Cells`; nothing is, since the results are copies. `Refused` where
-        the arrays are too large."""
+        """Temporaries and launches. `taken`: as for `Cells`. `Refused` where the arrays are too large."""
         space = space_of(self.partition, numbers).normalised()
         mapping = in_line(space)
         total = math.prod(mapping.placement.grid) if mapping.threads else 0
         extents = self.extents(numbers)
         cells = sum(map(math.prod, extents))
         if not total or not cells:
-            return [], self.copies(numbers)
+            return [], self.copies(numbers, taken)
         pieces, length = cut(total, cells)
         temporaries = [self._buffer(n, 0, (*e, pieces)) for n, e in enumerate(extents)]
         launches = [self._pieces(mapping, numbers, total, pieces, length, cells)]

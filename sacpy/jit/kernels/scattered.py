@@ -41,8 +41,8 @@ class Scattered(ByIndex):
     def plan(
         self, numbers: Numbers, parameters: Mapping[str, int], taken: frozenset[str]
     ) -> tuple[list[Buffer], list[Launch]]:
-        """Temporaries and launches. `taken`: as for `Cells`; nothing is, since the results are copies."""
-        return [], [*self.copies(numbers), *self._combine(numbers)]
+        """Temporaries and launches. `taken`: as for `Cells`."""
+        return [], [*self.copies(numbers, taken), *self._combine(numbers)]
 
     def _combine(self, numbers: Numbers) -> list[Launch]:
         """The launch that goes over the indices; none where there are none."""
