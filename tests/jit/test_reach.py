@@ -124,6 +124,7 @@ CHOICES = {
     "nests.WIDTH": (WAYS, "blocks/0"),
     "nests.BLENDED": ("programs/redblack.sac", "smooth/0"),
     "nests.TOGETHER": (WAYS, "finer/0"),
+    "nests.GROWING": ("programs/trmv.sac", "transposed/0"),
     "nests.REGROUPED": (WAYS, "attended/0"),
     "nests.ORDERED": ("tests/corpus/kernel-lava.sac", "main/0@2"),
     "nests.STRIPS": (WAYS, "attention/0"),

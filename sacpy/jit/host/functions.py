@@ -145,6 +145,9 @@ class Lowering(Writer):
         if target.name in self.lanes:
             self.in_lane(target, op)
             return
+        if self.row_places and op.args in self.row_places:
+            self.bind_scalar(target, *self.row_places[op.args](op))
+            return
         style = STRICT if self.facts.is_difference_of_products(op) else self.unit.style
         result = emit(self.code, op, [self.text(a) for a in op.args], style)
         self.bind_scalar(target, result, self.widened(op) if target.name in self.facts.indices else None)

@@ -166,6 +166,8 @@ class Writer(ABC):
         self.parallel = True  # loops may be spread over threads here
         self.within = 0  # bodies of loops around what is being written
         self.in_order = False  # extremes of reals are computed from left to right here
+        # what is asked for the row and the column of an element that is known to lie in some row, and what gives them
+        self.row_places: dict[tuple[g.Atom, ...], Callable[[g.Op], tuple[str, str]]] = {}
         self.lanes: frozenset[str] = frozenset()  # ints that are computed in the first lane of a vector
         self.on_stack = 0  # bytes of the arrays that lie on the stack
         self.results = "{i32}"
