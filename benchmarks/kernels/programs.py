@@ -110,7 +110,7 @@ def classics() -> list[Classic]:
                 )
                 for side, entry, rows, columns in (
                     (1024, "small_product", 64, 64),
-                    (1536, "product", 128, 64 if letter == "d" else 128),
+                    (1280, "product", 128, 64 if letter == "d" else 128),
                 )
             ),
             Classic(
@@ -227,7 +227,7 @@ def classics() -> list[Classic]:
 
 LIMITS = {
     "relaxation": 0.47,
-    "product": 1.06,
+    "product": 1.02,
     "sum, double": 0.75,
     "sum, float": 1.02,
     "transposition": 0.87,

@@ -279,7 +279,7 @@ class Cells:
             if found:
                 return [], found
         if chain is None and squares is not None:
-            chain, reasons = squares, ("squares of cells, as neighbours read the same",)
+            chain, reasons = squares, (product_tiles.why(squares, piece.space, device.processors),)
         if chain is None and body is None and wanted is None and auto:
             chain, reasons = self._brought(number, piece.space, numbers)
         if chain is None:
