@@ -1,6 +1,5 @@
 """Kernels in which threads have several cells each: on the interpreter of PTX, by both front ends, and on the emulator
-that checks every access, against the interpreter of SaC. The GPUs here have one multiprocessor, so that small arrays
-are laid out as large ones are."""
+that checks every access, against the interpreter of SaC."""
 
 from __future__ import annotations
 
@@ -9,47 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sacpy.jit.kernels import product_tiles
 from sacpy.session import Session
-from tests.ptx.checking import outcome, same, shown
+from tests.ptx.checking import outcome
+from tests.ptx.comparing import HEAD, RANDOM, compared, few_blocks, ints, reals
 from tests.ptx.driver import PtxCuda
 from tests.ptx.lending import Lent
-from tests.ptx.sessions import emulated, session
-
-RANDOM = np.random.default_rng(17)
-HEAD = "use Array: all;\nuse Math: all;\n"
-
-
-def reals(*shape: int, t: Any = np.float32) -> Any:
-    return RANDOM.standard_normal(shape).astype(t)
-
-
-def ints(*shape: int) -> Any:
-    return RANDOM.integers(-50, 50, shape).astype(np.int32)
-
-
-def compared(source: str, args: tuple[Any, ...], word: str, front: str, *, emulator: bool, strict: bool = True) -> None:
-    """The function f on arguments: what GPUs give is what the interpreter gives, to the last bit where operations keep
-    their order. `word`: in the name of a kernel that is to be among those that ran."""
-    wanted = outcome(Session(target="interp", strict_fp=strict).compile(HEAD + source), "f", args)
-    gpu = PtxCuda("sm_90", front, strict=strict, processors=1)
-    got = outcome(session(gpu, verify=True).compile(HEAD + source), "f", args)
-    assert gpu.findings.lines() == []
-    assert any(word in code.decode() for code in gpu.programs), [p.entry.name for p in gpu.programs.values()]
-    assert exactly(wanted, got) if strict else same(wanted, got, strict, True), shown(wanted, got)
-    if emulator:
-        on = outcome(emulated(1, strict=strict).compile(HEAD + source), "f", args)
-        assert same(wanted, on, strict, True), shown(wanted, on)
-
-
-def exactly(wanted: Any, got: Any) -> bool:
-    """Whether two results are equal to the last bit."""
-    if isinstance(wanted, tuple):
-        return all(exactly(w, g) for w, g in zip(wanted, got, strict=True))
-    return (
-        wanted == got
-        if isinstance(wanted, str)
-        else np.array_equal(wanted, np.asarray(got), equal_nan=np.asarray(wanted).dtype.kind == "f")
-    )
+from tests.ptx.sessions import session
 
 
 def product(base: str, term: str, zero: str, fold: str = "+", a: str = "m,k", b: str = "k,n") -> str:
@@ -169,6 +134,11 @@ def test_a_fold_that_reads_beside_its_tiles_has_a_cell_for_each_thread() -> None
     compared(source, (reals(64, 20), reals(20, 64)), "_tiled", "nvptx", emulator=False)
 
 
+def test_blocks_that_do_the_work_of_several_wait_before_they_load_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    few_blocks(monkeypatch, product_tiles)
+    compared(SINGLE, (reals(100, 19), reals(19, 290)), "register_tiled", "nvptx", emulator=False)
+
+
 ACROSS = "{t}[n,m] f({t}[m,n] a) {{ return {{ [j,i] -> a[i,j] | [j,i] < [n,m] }}; }}"
 bytes_ = RANDOM.integers(0, 255, (40, 70)).astype(np.uint8)
 TURNED: dict[str, tuple[str, tuple[Any, ...]]] = {
@@ -222,57 +192,6 @@ def test_small_and_gapped_spaces_are_not_turned() -> None:
     )
     compared(ACROSS.format(t="int"), (ints(31, 40),), "sac_kernel_partition", "nvptx", emulator=False)
     compared(steps, (ints(40, 40),), "sac_kernel_pieces", "nvptx", emulator=False)
-
-
-UNIT = (
-    "{t}[n,3] f({t}[n,3] a) {{ return with {{ ([0] <= [i] < [n]) {{ s = a[i,0] * a[i,0] + a[i,1] * a[i,1] + a[i,2] * "
-    "a[i,2]; }} : [a[i,0] - s, a[i,1] + s, a[i,2] * s]; }} : genarray([n], [{z}, {z}, {z}]); }}"
-)
-SHORT: dict[str, tuple[str, tuple[Any, ...]]] = {
-    "points": (UNIT.format(t="float", z="0f"), (reals(1600, 3),)),
-    "points of doubles, whole blocks": (UNIT.format(t="double", z="0.0"), (reals(1536, 3, t=np.float64),)),
-    "points of bytes": (UNIT.format(t="ubyte", z="0ub"), (RANDOM.integers(0, 255, (900, 3)).astype(np.uint8),)),
-    "what lies further on, and what is beside": (
-        "int[.,.], int[.] f(int[n,3] a, int[n] w) { x, y = with { ([0] <= [i] < [n - 5]) : ([a[i + 3,2], a[i,0] + w[i],"
-        " a[i,1]], a[i,1] * i); } : (genarray([n - 5], [1, 2, 3]), genarray([n - 5], 7)); return (x, y); }",
-        (ints(905, 3), ints(905)),
-    ),
-    "five made of three": (
-        "int[n,5] f(int[n,3] a) { return with { ([0] <= [i] < [n]) { x = a[i,0]; y = a[i,2]; } : [x, y, x * y, i, y - "
-        "x]; } : genarray([n], [0, 0, 0, 0, 0]); }",
-        (ints(1100, 3),),
-    ),
-    "rows of points": (
-        "float[m,n,3] f(float[m,n,3] a) { return with { ([0,0] <= [i,j] < [m,n]) : [a[i,j,1], a[i,j,2], a[i,j,0] * "
-        "2f]; } : genarray([m,n], [0f, 0f, 0f]); }",
-        (reals(3, 380, 3),),
-    ),
-    "points in place": (
-        "float[n,3] f(float[n,3] a) { b = with { ([0] <= [i] < [n]) : [a[i,1], a[i,2], a[i,0]]; } : genarray([n], [0f, "
-        "0f, 0f]); return with { ([0] <= [i] < [n]) : [b[i,2] + 1f, b[i,0], b[i,1]]; } : modarray(b); }",
-        (reals(950, 3),),
-    ),
-}
-
-
-@pytest.mark.parametrize("name", SHORT)
-def test_cells_of_few_elements_are_brought_element_by_element(name: str) -> None:
-    compared(*SHORT[name], "short_rows", "nvptx", emulator=name in ("points", "five made of three"))
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("name", SHORT)
-def test_cells_of_few_elements_by_libnvvm_and_on_the_emulator(name: str) -> None:
-    compared(*SHORT[name], "short_rows", "libnvvm", emulator=True)
-
-
-def test_cells_whose_code_may_fail_or_that_are_few_stay_with_their_threads() -> None:
-    checked = (
-        "int[n,3] f(int[n,3] a, int[m] v) { return with { ([0] <= [i] < [n]) : [v[a[i,0]], a[i,1], a[i,2]]; } : "
-        "genarray([n], [0, 0, 0]); }"
-    )
-    compared(checked, (np.abs(ints(900, 3)), ints(51)), "sac_kernel_partition", "nvptx", emulator=False)
-    compared(UNIT.format(t="int", z="0"), (ints(100, 3),), "sac_kernel_partition", "nvptx", emulator=False)
 
 
 OWN = "{t}[n] f({t}[n] a, {t}[n] b) {{ return {{ [i] -> a[i] * b[i] + a[i] | [i] < [n] }}; }}"

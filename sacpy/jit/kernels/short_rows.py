@@ -113,7 +113,10 @@ class ShortRows(Node):
 
         _each(b, frame, threads[0], range(0, self.block, mapping.placement.threads[0]), cell)
         compute = k.ForAll(threads, frame.threads, b.close())
-        before, after = [k.Barrier()] if loads else [], [k.Barrier()] if any(mapping.placement.strided) else []
+        before = [k.Barrier()] if loads else []
+        # a block that goes on: the barrier behind its loads comes before anything is written that others still read,
+        # as each thread loads to where it has read
+        after = [k.Barrier()] if any(mapping.placement.strided) and not loads else []
         return frame.kernel((*loads, *before, compute, k.Barrier(), *map(bring_back, made), *after))
 
 
