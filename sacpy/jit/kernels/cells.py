@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
 from sacpy.jit.ir.graph import Atom, Modarray, Var, extents_of
-from sacpy.jit.kernels import across, blocks, maps, product_tiles, rows, segments, staging, triangles, wide
+from sacpy.jit.kernels import across, blocks, maps, product_tiles, rows, segments, short_rows, staging, triangles, wide
 from sacpy.jit.kernels.contraction import Contraction, contraction
 from sacpy.jit.kernels.launches import Buffer, KernelOptions, Launch
 from sacpy.jit.kernels.numbers import (
@@ -285,9 +285,9 @@ class Cells:
             chain, reasons = (chain, reasons) if chain is not None else self._chosen(positions)
             return [], self._launch(positions, chain, reasons, what, make, "partition", number, numbers)
         if chain is None and squares is not None:
-            chain, reasons = squares, ("squares of cells, as neighbours read the same",)
+            chain, reasons = squares, (product_tiles.why(squares, piece.space, device.processors),)
         if chain is None and body is None and wanted is None and auto:
-            chain, reasons = self._turned(number, piece.space, numbers)
+            chain, reasons = self._brought(number, piece.space, numbers)
         if chain is None:
             chain, reasons = self._chosen(piece.space)
         tiles = self._tiles(number, chain, piece.space, numbers)
@@ -317,14 +317,18 @@ class Cells:
         mapping = chain.map(space, device)
         if mapping.placement.each and body is None:
             p = self.source.with_loop.partitions[number]
-            return across.squares(p, self.source.free, mapping, device.shared_per_block)
+            squares = across.squares(p, self.source.free, mapping, device.shared_per_block)
+            return squares or short_rows.short_rows(self.source, number, mapping, device.shared_per_block)
         strips = None
         if body is not None:
             limit = device.shared_per_block
             strips = product_tiles.tiles_for(self.source, body, mapping, wanted, numbers, limit)
         if strips is not None:
             return strips
-        return staging.staging(self.source, number, mapping, wanted, device.shared_per_block)
+        boxes = staging.staging(self.source, number, mapping, wanted, device.shared_per_block)
+        if boxes is not None or wanted is not None:
+            return boxes
+        return short_rows.short_rows(self.source, number, mapping, device.shared_per_block)
 
     def _squares(
         self, number: int, body: Contraction, space: IndexSpace, numbers: Numbers, wanted: GpuMem | None
@@ -337,8 +341,12 @@ class Cells:
                 return chain
         return None
 
-    def _turned(self, number: int, space: IndexSpace, numbers: Numbers) -> tuple[chains.Chain | None, tuple[str, ...]]:
-        """The mapping that lets blocks turn what their cells read across; None where they read nothing so."""
+    def _brought(self, number: int, space: IndexSpace, numbers: Numbers) -> tuple[chains.Chain | None, tuple[str, ...]]:
+        """The mapping that lets blocks bring cells of few elements, or turn what their cells read across; None where
+        there is nothing such."""
+        few = short_rows.chain_for(self.source, number, space, self.options.device)
+        if few is not None and isinstance(self._tiles(number, few, space, numbers), short_rows.ShortRows):
+            return few, ("as many threads as suit cells of few elements",)
         axis = self.across[number]
         chain = None if axis is None else across.chain_for(axis, space)
         if chain is None or self._tiles(number, chain, space, numbers) is None:
@@ -383,16 +391,8 @@ class Cells:
             def make(mapping: chains.Mapping, block: tuple[int, ...] | None, bits: int, n: int = n) -> Built:
                 return maps.default_kernel(self.source, n, self.rank, mapping, block, bits)
 
-            launches += self._launch(
-                whole,
-                chain,
-                reasons,
-                ("default", n),
-                make,
-                "copy" if isinstance(o, Modarray) else "default",
-                None,
-                numbers,
-            )
+            purpose = "copy" if isinstance(o, Modarray) else "default"
+            launches += self._launch(whole, chain, reasons, ("default", n), make, purpose, None, numbers)
         return launches
 
     def _chosen(self, space: IndexSpace) -> tuple[chains.Chain, tuple[str, ...]]:

@@ -7,7 +7,7 @@ which partition has it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir import kernel as k
@@ -34,9 +34,17 @@ def results(thread: Thread, source: Source) -> list[g.Var]:
     return [thread.b.result(t.name, t.base, g.extents_of(t)) for t in source.targets]
 
 
-def compute(thread: Thread, p: g.Partition, index: Sequence[g.Atom], arrays: Sequence[g.Var]) -> None:
-    """The code for one index of a partition."""
+def compute(
+    thread: Thread,
+    p: g.Partition,
+    index: Sequence[g.Atom],
+    arrays: Sequence[g.Var],
+    elsewhere: Mapping[int, Memory] | None = None,
+) -> None:
+    """The code for one index of a partition. `elsewhere`: where cells of some results go instead, by the results'
+    places."""
     thread.bind(p.index, list(index))
+    cells = [(elsewhere or {}).get(n, Memory(array, tuple(index))) for n, array in enumerate(arrays)]
     made = {
         t.name
         for s in p.body.statements
@@ -44,13 +52,13 @@ def compute(thread: Thread, p: g.Partition, index: Sequence[g.Atom], arrays: Seq
         for t, o in zip(s.targets, s.rhs.operators)
         if isinstance(o, g.Genarray | g.Modarray)
     }
-    for r, array in zip(p.body.results, arrays):
+    for r, cell in zip(p.body.results, cells):
         if isinstance(r, g.Var) and r.name in made and thread.uses[r.name] == 1:
-            thread.destinations[r.name] = Memory(array, tuple(index))
+            thread.destinations[r.name] = cell
 
     def finish(values: list[Value]) -> None:
-        for array, v in zip(arrays, values, strict=True):
-            thread.arrays.assign(Memory(array, tuple(index)), v)
+        for cell, v in zip(cells, values, strict=True):
+            thread.arrays.assign(cell, v)
 
     thread.block(p.body, finish)
 

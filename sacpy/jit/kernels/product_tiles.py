@@ -46,6 +46,7 @@ from sacpy.withloop.spaces import IndexSpace
 STRIP = 32  # indices of the folded axis that are loaded at a time
 SIDE = 16  # of the square of threads that a block has where nobody says otherwise
 EACH = ((8, 8), (8, 4), (4, 8), (4, 4), (2, 2))  # cells of a thread along the two axes, the most first
+ALONE = 8.0  # what a multiply-add of a thread with one cell takes, times one whose operands are in registers
 OWN = 256  # bytes of registers for what the cells of a thread have so far: a quarter of what it can have
 
 
@@ -93,27 +94,40 @@ def chain_for(
     c: Contraction, space: IndexSpace, numbers: Numbers, processors: int, several: bool
 ) -> chains.Chain | None:
     """A mapping under which a block has a square of cells, where that lets it reuse what it loads; None where it would
-    not. `several`: threads may have several cells each; they have as many as leave a block for each of the
-    `processors`, and as have room in registers."""
+    not. `several`: threads may have several cells each; they have as many as let `processors` be done first,
+    and as have room in registers."""
     if space.rank not in (2, 3) or not space.dense or min(space.extents[-2:]) < SIDE or c.length(numbers) < SIDE:
         return None
-    each = _cells_each(c, space.extents[-2:], space.size, processors) if several else (1, 1)
+    each = _cells_each(c, space, processors) if several else (1, 1)
     chain = _boxes(space, each)
     axes = block_axes(chain.map(space))
     block = (SIDE * each[0], SIDE * each[1])
     return chain if axes is not None and _chosen(c, axes, block) else None
 
 
-def _cells_each(c: Contraction, extents: Sequence[int], size: int, processors: int) -> tuple[int, int]:
-    """How many cells a thread has along the last two axes, whose extents are given, of a space of that size."""
+def _cells_each(c: Contraction, space: IndexSpace, processors: int) -> tuple[int, int]:
+    """How many cells a thread has along the last two axes: those with which the processor that has most blocks is done
+    first."""
     # compilers add up the integers of a strip by themselves, and so have twice as many in registers
     bytes_each = sum(BYTES[n.base] * (1 if n.base in REAL else 2) for o in c.folds for n in o.neutrals)
-    for each in EACH if register_tiles.suits(c) else ():
-        block = [SIDE * n for n in each]
-        there = all(extent >= side for extent, side in zip(extents, block)) and size >= processors * math.prod(block)
-        if there and bytes_each * math.prod(each) <= OWN:
-            return each
-    return 1, 1
+    tried = [each for each in EACH if bytes_each * math.prod(each) <= OWN] if register_tiles.suits(c) else []
+    return min([*tried, (1, 1)], key=lambda each: _taken(each, space, processors))
+
+
+def _taken(each: tuple[int, int], space: IndexSpace, processors: int) -> float:
+    """What a processor has to do, in multiply-adds: the cells of its blocks, those that are not there included, each
+    with its part of what threads read from shared memory. In the time of a wide read threads do two multiply-adds."""
+    down, along = each
+    sides = SIDE * down, SIDE * along
+    blocks = math.prod(space.extents[:-2]) * math.prod(-(-e // side) for e, side in zip(space.extents[-2:], sides))
+    read = 2 * (down + along) / (down * along)
+    return -(-blocks // processors) * math.prod(sides) * (1 + read if each != (1, 1) else ALONE)
+
+
+def why(chain: chains.Chain, space: IndexSpace, processors: int) -> str:
+    """The reason for such a mapping."""
+    block = chain.map(space).placement.block
+    return f"boxes of {block[0]} x {block[1]} cells, as neighbours read the same, on {processors} multiprocessors"
 
 
 def _boxes(space: IndexSpace, each: tuple[int, int]) -> chains.Chain:

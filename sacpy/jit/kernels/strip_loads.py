@@ -139,7 +139,7 @@ class StripLoad:
                 split = n, threads // lower
                 break
             lower *= many
-        own = self._split(number)
+        own = self._split(number, threads if split is not None else self.rounds * threads)
         for r in range(self.rounds):
             start = r * threads
             if not r:
@@ -147,17 +147,16 @@ class StripLoad:
             elif split is not None:
                 found = [self._moved(a, n, r, split) for n, a in enumerate(own)]
             else:
-                found = self._split(b.op("add", number, b.word_const(start), exact=True))
+                found = self._split(b.op("add", number, b.word_const(start), exact=True), self.rounds * threads)
             guard = None
             if start + threads > self.total:
                 guard = b.op("lt", number, b.word_const(self.total - start))
             yield self._place(found), guard
 
-    def _split(self, number: g.Atom) -> list[g.Atom]:
-        """The digits of a number."""
+    def _split(self, number: g.Atom, most: int) -> list[g.Atom]:
+        """The digits of a number below `most`."""
         b = self.b
         found: list[g.Atom] = []
-        most = self.rounds * self.threads
         for _, many, _ in self.digits[:-1]:
             found.append(b.op(*self._rest(number, many)) if most > many else number)
             number = b.op(*self._quotient(number, many)) if most > many else b.word_const(0)
