@@ -151,7 +151,7 @@ class Writer:
     def statement(self) -> None:
         kinds = [self.set, self.set, self.set, self.alias, self.update, self.choose, self.pair]
         if self.matrices:
-            kinds += [self.row, self.row, self.rows, self.block, self.block, self.stack]
+            kinds += [self.row, self.row, self.rows, self.block, self.block, self.stack, self.parted]
         if self.depth < 2:
             kinds += [self.rounds]
         self.random.choice(kinds)()
@@ -241,6 +241,25 @@ class Writer:
         self.matrices[to] = (rows, columns)
         if self.random.random() < 0.2:
             self.matrices[t] = (h, w)
+
+    def parted(self) -> None:
+        """Rows that are made anew, while the others stay, move, or are computed."""
+        m = self.matrix()
+        rows, columns = self.matrices[m]
+        if rows < 2 or not columns:
+            return
+        h, t = self.random.randint(1, rows - 1), self.fresh("t")
+        low = self.random.choice([0, rows - h])
+        made = self.random.choice([f"{m}[{low} + i,j]", "tod(i * j + k)", f"{m}[i,j] + 1.0"])
+        by = self.random.choice(["swept", "quarters"])
+        self.line(f"{t} = {by}({{ [i,j] -> {made} | [i,j] < [{h},{columns}] }});")
+        first, last = (h, rows) if low == 0 else (0, rows - h)
+        rest = self.random.choice(
+            [f"{m}[{first + last - 1} - i,j]", f"0.5 * {m}[i,j]", f"{m}[{rows - 1} - i,j]", f"{t}[0,j] + {m}[i,j]"]
+        )
+        others = f" ([{first},0] <= [i,j] < [{last},{columns}]) : {rest};" if self.random.random() < 0.8 else ""
+        part = f"([{low},0] <= [i,j] < [{low + h},{columns}]) : {t}[i - {low},j];"
+        self.line(f"{m} = with {{ {part}{others} }} : modarray({m});")
 
     def stack(self) -> None:
         """Rows of two matrices, or of one and a vector."""
@@ -337,6 +356,8 @@ def main() -> int:
             wrong += 1
             print(f"seed {seed}: {told[:200]}", flush=True)
         program.cache_clear()
+        if done % 500 == 0:
+            print(f"{done} programs, {wrong} differ; {monotonic() - start:.0f} s", flush=True)
     print(f"{done} programs, {wrong} differ; {monotonic() - start:.0f} s")
     return 1 if wrong else 0
 
