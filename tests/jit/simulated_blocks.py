@@ -19,11 +19,12 @@ from sacpy.jit.analysis.makers import Makers, arrays_of
 from sacpy.jit.analysis.projections import Shift
 from sacpy.jit.analysis.versions import handed_on, is_updated
 from sacpy.jit.host.lending import lent_rows
+from sacpy.jit.host.places import MOST, on_stack
 from sacpy.jit.ir import graph as g
 from sacpy.nodes import replace
 from tests.jit.graph_evaluator import CheckFailed, Evaluator
 from tests.jit.simulated_loops import Loops
-from tests.jit.simulated_memory import Lying, Place, replace_lying
+from tests.jit.simulated_memory import Lying, Memory, Place, replace_lying
 
 if TYPE_CHECKING:
     from tests.jit.memory_simulator import Simulator
@@ -45,6 +46,13 @@ class Running:
         for name, place in list(self.into.items()):
             if name in self.makers.makers:
                 self.into.update(dict.fromkeys(self.makers.chain(name).names, place))
+        taken = {*self.into, *self.plan.placed}
+        self.stacked: list[Memory] = []  # which are gone when the block is
+        for names, _ in on_stack(self.makers, b, taken, MOST):
+            v = self.makers.target(names[0])
+            shape = s.shape(g.extents_of(v))
+            self.stacked.append(s.new(shape, dtype_of(v.base)))
+            self.into.update(dict.fromkeys(names, Place(self.stacked[-1], 0, shape)))
         self.rows = lent_rows(b, self.makers, {*self.into, *self.plan.placed}, s.known, ints)
         self.lent = frozenset[str]().union(*(o.lent for o in self.plan.openings.values()))
         self.rooms: dict[str, Place] = {}
@@ -102,6 +110,8 @@ class Running:
         for v in found:
             if isinstance(v, Lying) and v.counted and v.block.holders > 1:
                 v.mine = False
+        for block in self.stacked:
+            block.holders = 0
         return found
 
     # ---- circuits

@@ -30,7 +30,7 @@ class Loops:
         """The results. `values`: what they are."""
         s, w = self.s, self.w
         traces: list[Trace] = []
-        ordered = any(isinstance(o, g.Fold | g.Propagate) for o in w.operators)
+        ordered = not w.operators or any(isinstance(o, g.Fold | g.Propagate) for o in w.operators)
         memories: list[Place | None] = []
         results: list[Any] = []
         at = 0

@@ -103,6 +103,11 @@ class Makers:
                 return all(makes(b, b.results[at], known, every=True) for b in g.blocks(s.rhs))
         return True
 
+    def may_be_seen(self, name: str) -> bool:
+        """Whether a call or a branch that gives an array gives others too, which may be the same, or views of it."""
+        s = self.let(name)
+        return isinstance(s.rhs, g.Call | g.If) and sum(isinstance(t.type, g.ArrayType) for t in s.targets) > 1
+
     def can_place(self, name: str) -> bool:
         """Whether who makes an array can do so in a given place, without a copy of another one."""
         s = self.let(name)
