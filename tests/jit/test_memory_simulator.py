@@ -174,6 +174,19 @@ ANALYSES = [
     for mutant, name in m.MUTANTS.items()
     if mutant.module.startswith("sacpy.jit.analysis")
 ]
+ANALYSES.append(
+    (
+        Mutant(
+            "what else a call gives looks into the stack",
+            "sacpy.jit.analysis.makers",
+            "Makers.may_be_seen",
+            "isinstance(s.rhs, g.Call | g.If)",
+            "False",
+        ),
+        "small results that are the same",
+        test_destinations.__name__,
+    )
+)
 NOT_IN_PLANS = {"an index at the end counts as behind it", "any copy counts as that of the part"}  # of a pass alone
 
 
