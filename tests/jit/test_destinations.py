@@ -31,6 +31,11 @@ noinline double[.] joined(double[n] a, double[m] b) { return sc(a) ++ there(b); 
 noinline double[n,m] swept_block(double[n,m] a) { return swept(a); }
 noinline double[n] same(double[n] a, int k) { if (k > 100) { r = reverse(a); } else { r = a; } return r; }
 noinline double[n,m], double[m] with_row(double[n,m] a, int k) { r = swept(a); return (r, r[k]); }
+double[n], double[n] pair(double[n] a, int k)
+{
+  if (k > 2) { r, s = pair(sc(a), k - 1); } else { r = there(a); s = r; }
+  return (r, s);
+}
 noinline double[n] put(double[n] a, int k) { a[k] = 1.0; return a; }
 """
 )
@@ -124,6 +129,11 @@ ELSEWHERE: dict[str, tuple[str, tuple[Any, ...]]] = {
         """double[.], double[.] f(double[n] a, int k) { b = sc(a); t = take([n / 2], b); b[0] = 7.0;
              return (b, halves(t) ++ [b[0]]); }""",
         (V, 5),
+    ),
+    "small results that are the same": (
+        """double[.], double[.,.] f(double[n,m] c, int k) { x, y = pair(c[0], k); z, t = pair(drop([0], y), k);
+             v, w = pair({ [i] -> c[i,1] | [i] < [2] }, k); c[1] = w; return (v, c); }""",
+        (A[:2, :2].copy(), 1),
     ),
     "no rows": ("double[.] f(double[n] a, int k) { return halves(take([k], a)) ++ halves(drop([n], a)); }", (V, 0)),
 }

@@ -56,6 +56,7 @@ REACH = {
     "accumulating": ("benchmarks/first/small/matmul_main.sac", "main/0@1"),
     "short_circuit": ("programs/needleman_wunsch.sac", "table/0"),  # `layouts`: ends/0 of programs/smoothing.sac
     "assigning": ("programs/gram_schmidt.sac", "orthonormal/0"),
+    "assigning_cells": ("programs/gram_schmidt.sac", "orthonormal/0"),
     "private": ("programs/time_warping.sac", "main/0@2"),
     "stage_slice": ("programs/segment_tree.sac", "tree/0"),
     "carried": ("programs/kmeans.sac", "middles/0"),

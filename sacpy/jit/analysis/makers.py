@@ -86,19 +86,27 @@ class Makers:
     def keeps_memory(self, name: str) -> bool:
         """Whether a call or a branch may give an array in the memory of one that dies there, and that the block has
         from outside: it might have grown there, round after round."""
+        s, number = self.let(name), self.makers[name]
+        return not self.anew(name) and any(a in self.owned and max(self.users[a]) == number for a in self.uses_of(s))
+
+    def anew(self, name: str) -> bool:
+        """Whether an array is certainly made, and not one that there is: by a call or a branch, too."""
         from sacpy.jit.analysis.destinations import makes
 
-        s, number = self.let(name), self.makers[name]
+        s = self.let(name)
         at = [t.name for t in s.targets].index(name)
+        known = {} if self.known is None else self.known.all
         match s.rhs:
             case g.Call(function=function):
-                anew = self.known is not None and at in self.known.all.get(function, ())
+                return at in known.get(function, ())
             case g.If():
-                every = {} if self.known is None else self.known.all
-                anew = all(makes(b, b.results[at], every, every=True) for b in g.blocks(s.rhs))
-            case _:
-                return False
-        return not anew and any(a in self.owned and max(self.users[a]) == number for a in self.uses_of(s))
+                return all(makes(b, b.results[at], known, every=True) for b in g.blocks(s.rhs))
+        return True
+
+    def may_be_seen(self, name: str) -> bool:
+        """Whether a call or a branch that gives an array gives others too, which may be the same, or views of it."""
+        s = self.let(name)
+        return isinstance(s.rhs, g.Call | g.If) and sum(isinstance(t.type, g.ArrayType) for t in s.targets) > 1
 
     def can_place(self, name: str) -> bool:
         """Whether who makes an array can do so in a given place, without a copy of another one."""
@@ -141,8 +149,8 @@ class Makers:
                         return Chain(tuple(found), False, number, None)
                     source = before
                 case _:
-                    return Chain(tuple(found), False, number, None)
-            if source.name not in self.makers:
+                    return Chain(tuple(found), self.anew(name), number, None)
+            if source.name not in self.makers or not self.anew(source.name):
                 return Chain(tuple(found), not self.is_given_up(source.name, number), number, source)
             others = [k for k in self.users[source.name] if k != number]
             if (

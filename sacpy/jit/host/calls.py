@@ -50,7 +50,7 @@ def write_call(w: Writer, targets: Sequence[g.Var], rhs: g.Call, dying: set[str]
 def given_places(w: Writer, function: g.Function, placed: Sequence[int]) -> dict[str, Array]:
     """The places that a variant of a function is given, by the names of its results: parameters `%place`, each with the
     number of its result. How large they are is computed of the other parameters."""
-    lets = {s.targets[0].name: s for s in function.body.statements if isinstance(s, g.Let)}
+    lets = {t.name: s for s in function.body.statements if isinstance(s, g.Let) for t in s.targets}
 
     def compute(a: g.Atom) -> None:
         if isinstance(a, g.Var) and a.name not in w.env:

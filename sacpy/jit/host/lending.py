@@ -35,6 +35,8 @@ def lent_rows(
     for number, s in enumerate(block.statements):
         if not isinstance(s, g.Let) or not isinstance(s.rhs, g.WithLoop) or len(s.rhs.partitions) != 1:
             continue
+        if len(s.targets) != 1:  # none, where something may fail in what nobody uses
+            continue
         name, users = s.targets[0].name, makers.users.get(s.targets[0].name, ())
         if name in places or not users or users[-1] == len(block.statements):
             continue

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from sacpy.jit.analysis.ahead import Ahead
 from sacpy.jit.analysis.circuits import NOTHING, Outside, Plan, circuits
 from sacpy.jit.analysis.depends import ALWAYS, may_share
 from sacpy.jit.analysis.destinations import destinations
@@ -207,8 +208,16 @@ class _Teller:
                         if isinstance(o, g.Genarray | g.Modarray)
                         and isinstance(r, g.Var)
                         and isinstance(r.type, g.ArrayType)
+                        and self.fits(p.body, r, g.extents_of(t)[p.rank :])
                     }
                     self.block(p.body, set(), cells, depth + 1)
+
+    def fits(self, b: g.Block, cell: g.Var, extents: tuple[g.Atom, ...]) -> bool:
+        """Whether a cell is certainly as large as its place before it is made; otherwise it is copied."""
+        told, makers = Ahead(b), Makers(b, (), arrays_of, self.outside.known)
+        names = [cell.name, *(makers.chain(cell.name).names if cell.name in makers.makers else ())]
+        first = min(told.set_by.get(name, 0) for name in names)
+        return all(a == e or told.equal(a, e.__eq__, first) is not None for a, e in zip(g.extents_of(cell), extents))
 
     def place(self, b: g.Block, number: int, k: int, dying: set[str], places: Mapping[str, Lies], plan: Plan) -> Lies:
         """Where an array lies that a statement sets."""

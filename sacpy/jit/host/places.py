@@ -136,6 +136,8 @@ def on_stack(makers: Makers, block: Block, taken: Container[str], left: int) -> 
             continue
         chain = makers.chain(name)
         names = (name, *chain.names)
+        if any(map(makers.may_be_seen, names)):
+            continue
         if chain.own and not any(other in taken or other in placed for other in names):
             left -= size
             placed |= set(names)
