@@ -139,7 +139,9 @@ def test_who_does_not_wait_leaves_others_to_their_loops(monkeypatch: pytest.Monk
     assert all(site.room.awaited is None and not site._given for site in engine.sites)
 
 
-def foreseen(monkeypatch: pytest.MonkeyPatch, sure: float, looks: int, name: str, *args: Any) -> tuple[Any, str, Engine]:
+def foreseen(
+    monkeypatch: pytest.MonkeyPatch, sure: float, looks: int, name: str, *args: Any
+) -> tuple[Any, str, Engine]:
     """The same where nobody waits for a call to begin, which turns out long while it is in progress. `sure`: times the
     price from which on the version is waited for."""
     monkeypatch.setattr("sacpy.jit.run.program_state.WHILE", 0.0)
