@@ -1,5 +1,4 @@
-"""Graph IR: what the compiler works on. Typed, single assignment, with-loops as nodes, ranks static, extents static or
-symbolic.
+"""Graph IR, which the compiler works on: typed, single assignment, with-loops as nodes, static ranks, symbolic extents.
 
 A unit is a root function and those that it calls and that were not inlined. Every variable carries its type, and an
 array's type its extents: constants, or scalar variables of base "int" that are in scope wherever the array is. So a
@@ -231,9 +230,8 @@ class Fold(Node):
 
 
 class Propagate(Node):
-    """Values threaded through all iterations in row-major order. `params` name them in the bodies, which give the next
-    ones; the targets are the last. `combine`: the function of a scan; `regroups`: it may combine its values in groups
-    though that changes them, as sums of reals."""
+    """Values threaded through all iterations in row-major order. `params` name them in the bodies, which give the next;
+    the targets are the last. `combine`: of a scan; `regroups`: values may be combined in groups, as sums of reals."""
 
     initial: tuple[Atom, ...]
     params: tuple[Var, ...]

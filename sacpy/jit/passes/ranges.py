@@ -105,7 +105,7 @@ class Ranges(Learned):
         if rhs.code == "or":
             return all(map(self.fails, rhs.args))
         sides = self.compared(rhs)
-        return sides is not None and self._decided(rhs.code, *sides) == g.FALSE
+        return sides is not None and self._excluded(rhs.code, *sides)
 
     def _from(self, at: Sum, lower: g.Atom) -> None:
         """Notes what follows for an index from its lower bound."""
@@ -268,10 +268,19 @@ class Ranges(Learned):
                 return g.TRUE if code == "eq" else g.FALSE
             different = holds(d.offset(-1)) or holds(d.times(-1).offset(-1))
             return None if not different else g.FALSE if code == "eq" else g.TRUE
-        distance = 1 if code == "lt" else 0
-        if holds(d.offset(-distance)):
+        if holds(d.offset(-1 if code == "lt" else 0)):
             return g.TRUE
-        return g.FALSE if holds(d.times(-1).offset(distance - 1)) else None
+        return g.FALSE if self._excluded(code, a, b) else None
+
+    def _excluded(self, code: str, a: Sum, b: Sum) -> bool:
+        """Whether a comparison certainly does not hold."""
+        d = a - b
+        if code == "neq":
+            return not d.terms and d.constant == 0
+        holds = self.facts.holds
+        if code == "eq":
+            return holds(d.offset(-1)) or holds(d.times(-1).offset(-1))
+        return holds(d if code == "lt" else d.offset(-1))
 
     def _summed(self, op: g.Op) -> g.Atom | g.Op | None:
         total = self.total(op)
