@@ -147,7 +147,8 @@ def row_of(source: Source, p: g.Partition) -> Row | None:
     """The body of a partition as a row, if it is one whose fold's bounds are known before the launch, or follow from
     the index of the cell."""
     cell = cell_of(p)
-    if cell is None or not p.index or any(g.extents_of(r) for r in p.body.results):
+    known = all(isinstance(e, g.Const) for r in p.body.results for e in g.extents_of(r))
+    if cell is None or not p.index or not known:
         return None
     q, before = cell.inner, g.Block(cell.before)
     ends = (*q.lower, *q.upper, *(q.step or ()), *(q.width or ()))

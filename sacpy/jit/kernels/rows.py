@@ -19,7 +19,7 @@ from sacpy.jit.kernels.numbers import Numbers, array_sizes, in_line, scratch_of,
 from sacpy.jit.kernels.reduction import MOST_COPIES, Reduction
 from sacpy.jit.kernels.row_shares import Row, Share, row_of
 from sacpy.jit.kernels.source import Built, Source, parameter_block
-from sacpy.jit.kernels.values import Value
+from sacpy.jit.kernels.values import Memory, Value
 from sacpy.nodes import replace
 from sacpy.withloop import chains
 from sacpy.withloop.spaces import IndexSpace
@@ -142,8 +142,7 @@ class Rows:
 
         def finish(values: list[Value]) -> None:
             for array, v in zip(arrays, values, strict=True):
-                assert isinstance(v, g.Var | g.Const)
-                self.b.store(array, index, v)
+                thread.arrays.assign(Memory(array, index), v)
 
         thread.block(self.row.after, finish)
 
