@@ -306,8 +306,8 @@ case(
 
 MADE.add(
     "rows whose cells are arrays",
-    "double[n,3] f(double[n,3] p, double[k,3] q, double[k] m) { return { [i] -> with { ([0] <= [j] < [k]) { d = q[j,0] - "
-    "p[i,0]; w = m[j] / (d * d + q[j,1] * q[j,1] + 0.5); } : [w * d, w * q[j,1], w]; } : fold(+, [0.0, 0.0, 0.0]) "
+    "double[n,3] f(double[n,3] p, double[k,3] q, double[k] m) { return { [i] -> with { ([0] <= [j] < [k]) { d = q[j,0] "
+    "- p[i,0]; w = m[j] / (d * d + q[j,1] * q[j,1] + 0.5); } : [w * d, w * q[j,1], w]; } : fold(+, [0.0, 0.0, 0.0]) "
     "| [i] < [n] }; }",
     (MADE.doubles(70, 3), MADE.doubles(300, 3), MADE.doubles(300)),
     (MADE.doubles(9, 3), MADE.doubles(70, 3), MADE.doubles(70)),
