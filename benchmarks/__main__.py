@@ -32,6 +32,7 @@ from benchmarks import (
 )
 from benchmarks.append import command as append
 from benchmarks.capture import command as capture
+from benchmarks.estimates import command as estimates
 from benchmarks.first import command as first
 from benchmarks.growth import command as growth
 from benchmarks.kernels import command as kernels
@@ -59,6 +60,7 @@ SHOWING: dict[str, Shown] = {
     "suite": lambda o: _sizes(o),
     "first": lambda o: first.show(o.only or (), o.repetitions, o.seconds, o.quick),
     "compile": lambda o: growth.show(o.only or (), 1 if o.quick else min(o.repetitions, 3), o.seconds),
+    "estimates": lambda o: estimates.show(o.only or (), o.seconds),
     "kernels": lambda o: kernels.show(o.only or ()),
     "blocks": lambda o: blocks.show(o.only or ()),
     "planted": lambda o: planted.show(o.only or (), 0.1 if o.quick else 0.5),
@@ -129,8 +131,8 @@ def _options() -> argparse.Namespace:
         "--only",
         action="append",
         metavar="NAME",
-        help="of the suite, only that benchmark; of first, only such cases: GROUP, NAME or a pattern; of compile, "
-        "only such families; of kernels, those with that in their names; may be given several times",
+        help="of the suite, only that benchmark; of first and estimates, only such cases: GROUP, NAME or a pattern; "
+        "of compile, only such families; of kernels, those with that in their names; may be given several times",
     )
     parser.add_argument("--quick", action="store_true", help="of first and compile: one repetition")
     parser.add_argument(

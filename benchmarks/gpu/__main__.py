@@ -26,7 +26,8 @@ from benchmarks.gpu.measure import PEERS
 from benchmarks.gpu.steps import Settings, names
 
 Report = dict[str, Any]
-AGREEING = ("checks", "programs", "corpus")  # steps whose results must be those of the interpreter
+# steps whose results must be those of the interpreter
+AGREEING = ("checks", "with-loops", "programs", "corpus", "random")
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -73,7 +74,8 @@ def main(argv: list[str] | None = None) -> int:
         _write(report)
         print(line(name, found, report), flush=True)
 
-    reserve = min(options.seconds / 4, 30.0 * len(watching))  # for the sanitizer
+    # for the sanitizer
+    reserve = min(options.seconds / 4, 30.0 * sum(name in watching for name in chosen))
     runner.run(
         [n for n in chosen if n not in watching],
         runner.started(settings),
@@ -127,6 +129,13 @@ def line(name: str, found: Report, report: Report) -> str:
         wrong = {check: problem for check, problem in found.items() if problem}
         return f"{name:34} {len(found)} run, {len(wrong)} wrong" + "".join(
             f"\n  {check}: {problem}" for check, problem in wrong.items()
+        )
+    if name.startswith("kernel"):
+        own, alone, other = found["sacpy"], found["launches alone"], found["by hand"]
+        beside = f"{other / alone:.2f}x" if isinstance(other, float) else other[:200]
+        return (
+            f"{name:34} sacpy {own * 1e6:9.1f} us, its launches {alone * 1e6:9.1f} us, {found['rate'] / 1e9:.0f} "
+            f"G{found['unit']}/s, by hand {beside}"
         )
     if name.startswith("case"):
         own = found["sacpy"]

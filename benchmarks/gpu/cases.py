@@ -9,43 +9,13 @@ Triton with kernels written out, n-body in CUDA C++.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-Array = Any
-Maker = Callable[[Any], Callable[..., Any]]  # a peer's module to the function
-
-HEAD = "use Array: all;\nuse Math: all;\n"
-
-
-@dataclass(frozen=True)
-class Case:
-    """`function` of `source` at `sizes`; `arguments(size)`; `traffic`: bytes of a call, where its time is that of the
-    memory. `peers`: by module. `small`: the size at which it is compared with the interpreter."""
-
-    name: str
-    function: str
-    source: str
-    sizes: tuple[int, ...]
-    arguments: Callable[[int], tuple[Any, ...]]
-    traffic: Callable[[int], float] | None = None
-    peers: dict[str, Maker] = field(default_factory=dict)
-    small: int = 1 << 12
-    most: dict[str, int] = field(default_factory=dict)  # sizes over which a peer would need too much memory
-
-
-def vector(size: int, seed: int = 1) -> Array:
-    """Random floats in [0.5, 1.5)."""
-    return np.random.default_rng(seed).random(size, np.float32) + np.float32(0.5)
-
-
-def matrix(size: int, odd: int = 1) -> Array:
-    """A square matrix of about so many elements; `odd`: with a pitch that no power of two divides."""
-    n = int(size**0.5) | odd
-    return vector(n * n).reshape(n, n)
+from benchmarks.gpu import ordered
+from benchmarks.gpu.case import HEAD, Array, Case, Maker, matrix, vector
 
 
 def written_out(name: str) -> dict[str, Maker]:
@@ -230,7 +200,10 @@ double[n] price(double[n] s, double[n] k)
         "torch": lambda torch: torch.compile(lambda s, k: _price(torch, s, k)), **written_out("price")},
 )  # fmt: skip
 
-CASES = (MAP, FOLD, STENCIL, ODD, ROWS, COLUMNS, CONVOLUTION, BODIES, SCALARS, PRODUCT, MANDELBROT, OPTIONS)
+CASES = (
+    *(MAP, FOLD, STENCIL, ODD, ROWS, COLUMNS, CONVOLUTION, BODIES, SCALARS, PRODUCT, MANDELBROT, OPTIONS),
+    *ordered.CASES,
+)
 
 
 def _relax_slices(new: Array, a: Array) -> Array:
@@ -288,3 +261,6 @@ def _price(xp: Any, s: Array, k: Array) -> Array:
         return 0.5 * (1.0 + xp.tanh(0.7978845608 * (x + 0.044715 * x * x * x)))
 
     return s * phi((xp.log(s / k) + 0.07) / 0.3) - k * 0.9801986733067553 * phi((xp.log(s / k) - 0.02) / 0.3)
+
+
+__all__ = ["CASES", "HEAD", "Case", "vector"]

@@ -54,15 +54,20 @@ EXTRA: dict[str, tuple[str, str, Callable[[], tuple[Any, ...]]]] = {
 }  # fmt: skip
 
 
-def always_there(target: str) -> OnDemand:
+def engine_there(target: str, **options: Any) -> Engine:
     """An engine that compiles functions at their first call, with all with-loops on the device. Raises `SacError` where
     there is none."""
-    engine = Engine(target, eager=True)
+    engine = Engine(target, eager=True, **options)
     device = engine.device
     assert device is not None
     engine.tools.device = Device(device.hardware, Policy(always=True))
+    return engine
+
+
+def always_there(target: str) -> OnDemand:
+    """Such an engine, as a workspace wants it."""
     on_demand = OnDemand(target)
-    on_demand._engine = engine
+    on_demand._engine = engine_there(target)
     return on_demand
 
 

@@ -56,7 +56,7 @@ class Compiled:
     def __init__(self, hardware: Any) -> None:
         self.hardware = hardware
         self.core = hardware.machine._core
-        self.tool, code = _cubin(self.core, hardware.machine.limits.name)
+        self.tool, code = cubin(self.core, hardware.machine.limits.name, SOURCE)
         hardware.machine._device.set_current()
         self.module = self.core.ObjectCode.from_cubin(code)
 
@@ -82,20 +82,21 @@ class Compiled:
         return run
 
 
-def _cubin(core: Any, architecture: str) -> tuple[str, bytes]:
+def cubin(core: Any, architecture: str, source: str) -> tuple[str, bytes]:
+    """What compiled the text, and the code. Raises `RuntimeError` where nothing does."""
     try:
         options = core.ProgramOptions(arch=architecture, std="c++17")
-        return "NVRTC", core.Program(SOURCE, code_type="c++", options=options).compile("cubin").code
+        return "NVRTC", core.Program(source, code_type="c++", options=options).compile("cubin").code
     except Exception as error:  # no NVRTC, or one that does not like it: nvcc may
         refused = f"{type(error).__name__}: {error}"
     nvcc = shutil.which("nvcc") or ("/usr/local/cuda/bin/nvcc" if Path("/usr/local/cuda/bin/nvcc").exists() else None)
     if nvcc is None:
         raise RuntimeError(f"NVRTC: {refused}; nvcc is not there")
     with tempfile.TemporaryDirectory() as folder:
-        source, target = Path(folder, "pull.cu"), Path(folder, "pull.cubin")
-        source.write_text(SOURCE)
+        file, target = Path(folder, "kernels.cu"), Path(folder, "kernels.cubin")
+        file.write_text(source)
         done = subprocess.run(
-            [nvcc, "-O3", "-std=c++17", f"-arch={architecture}", "-cubin", "-o", str(target), str(source)],
+            [nvcc, "-O3", "-std=c++17", f"-arch={architecture}", "-cubin", "-o", str(target), str(file)],
             capture_output=True,
             text=True,
             timeout=120,

@@ -94,7 +94,10 @@ def run(
                 heard(*opening)
             opened = True
             while left and clock() < end:
-                found_ = _next(connection, min(each, end - clock()))
+                allowed = min(each, end - clock())
+                found_ = _next(connection, allowed)
+                if found_ is None and allowed < each and clock() >= end:  # it had no fair chance
+                    break
                 name = left.pop(0)
                 heard(
                     name,

@@ -14,13 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.gpu import mappings, measure
+from benchmarks.gpu import by_hand, mappings, measure
 from benchmarks.gpu.cases import CASES, HEAD, Case, vector
 from benchmarks.gpu.measure import PEERS, seconds
 
 COMPARED = 1 << 24  # elements up to which the results of peers are compared
 TINY = 1 << 10  # the size of everything on the emulator
-GROUPS = 4  # into which programs are divided
+GROUPS = 4  # into which programs are divided, and with-loops
+SEEDS = 60  # of random programs, in a group
+SMALLER = 128  # times, extents of kernels beside those by hand, on the emulator
 SAMPLE = ("black_scholes", "matmul", "regression")  # the programs that run on the emulator
 
 
@@ -51,16 +53,20 @@ def names(settings: Settings) -> list[str]:
         sized = [(size, f"case {case.name}") for case in CASES for size in case.sizes[:most]] + [
             (size, "mappings") for size in (1 << 16, 1 << 26, 1 << 28)[:most]
         ]
-    whole = [f"programs, {n}" for n in range(1 if settings.tiny else GROUPS)] + (
-        [] if settings.tiny or settings.quick else [f"corpus, {n}" for n in range(GROUPS)]
+    groups = 1 if settings.tiny else GROUPS
+    whole = [f"programs, {n}" for n in range(groups)] + (
+        [] if settings.tiny or settings.quick else [f"corpus, {n}" for n in range(groups)]
     )
     return [
         "checks",
         "copy",
         "launch",
+        *(f"kernel {case.name}" for case in by_hand.timed(SMALLER)),
+        *([] if settings.tiny else [f"with-loops, {n}" for n in range(groups)]),
         *(f"peer {name}" for name in settings.peers),
         *(f"{what}, {size}" for size, what in sorted(sized, key=lambda one: one[0])),
         *whole,
+        *([] if settings.tiny or settings.quick else [f"random, {n}" for n in range(groups)]),
     ]
 
 
@@ -126,6 +132,10 @@ class Steps:
             return found
         if kind in ("programs,", "corpus,"):
             return self.programs(kind.rstrip(","), int(rest))
+        if kind in ("with-loops,", "random,"):
+            return self.agreement(kind.rstrip(","), int(rest))
+        if kind == "kernel":
+            return self.kernel(rest)
         if kind == "peer":
             return {"version": measure.version(rest, self.peer(rest))}
         title, _, size = rest.rpartition(", ") if kind == "case" else ("", "", rest)
@@ -187,6 +197,26 @@ class Steps:
             else (programs.PROGRAMS if which == "programs" else programs.CORPUS)[group::GROUPS]
         )
         return dict(programs.wrong(paths, self.target, self.wait))
+
+    def agreement(self, which: str, group: int) -> dict[str, Any]:
+        """What is wrong with the results of with-loops or of random programs that run on the device."""
+        from benchmarks.gpu import agreement
+
+        assert self.hardware
+        if which == "random":
+            return dict(agreement.random_programs(self.target, range(group * SEEDS, (group + 1) * SEEDS), self.wait))
+        return dict(agreement.with_loops(self.target, group, GROUPS, self.wait))
+
+    def kernel(self, name: str) -> dict[str, Any]:
+        """A classic kernel beside the one by hand, which rehearsals have none of."""
+        (case,) = (c for c in by_hand.timed(SMALLER if self.settings.tiny else 1) if c.name == name)
+        return by_hand.compared(self.session, self.hardware, case, lambda: self._by_hand)
+
+    @cached_property
+    def _by_hand(self) -> by_hand.ByHand:
+        if self.settings.tiny:
+            raise RuntimeError("nothing is compiled by hand here")
+        return by_hand.ByHand(self.hardware)
 
     def case(self, case: Case, size: int) -> dict[str, Any]:
         """One case at one size, beside its peers."""

@@ -9,38 +9,61 @@ template <class T> __device__ void relax(int m, int n, const T *__restrict__ a, 
   r[i * n + j] = border ? *p : (p[-n] + p[n] + p[-1] + p[1]) * (T)0.25;
 }
 
-// Tiles of 64 x 64 by 256 threads, 4 x 4 elements a thread, strips of 16.
-template <class T, class V> __device__ void product(
+// 256 threads with R x C elements each, a warp's in a box of 4 x 8 threads; strips of L, the next one on its way
+// meanwhile. Extents are multiples of the tile's.
+template <class T, class V, int R, int C, int L> __device__ void product(
   int m, int n, int k, const T *__restrict__ a, const T *__restrict__ b, T *__restrict__ r)
 {
-  __shared__ T x[16][64 + 4], y[16][64];
-  constexpr int W = sizeof(V) / sizeof(T);
-  int t = threadIdx.x, tx = t % 16, ty = t / 16, I = blockIdx.y * 64, J = blockIdx.x * 64;
-  T s[4][4] = {};
-  for (int l0 = 0; l0 < k; l0 += 16) {
+  constexpr int W = sizeof(V) / sizeof(T), M = 16 * R, N = 16 * C, A = M * L / W / 256, B = N * L / W / 256;
+  __shared__ T x[2][L][M + 4], y[2][L][N];
+  int t = threadIdx.x, I = blockIdx.y * M, J = blockIdx.x * N;
+  int tx = (t & 1) | (t >> 1 & 6) | (t >> 2 & 8), ty = (t >> 1 & 1) | (t >> 3 & 2) | (t >> 4 & 12);
+  T s[R][C] = {};
+  V p[A], q[B];
+  auto fetch = [&](int l) {
 #pragma unroll
-    for (int q = t; q < 64 * 16 / W; q += 256) {
-      int c = q % (16 / W), row = q / (16 / W);
-      V u = *(const V *)&a[(I + row) * k + l0 + c * W];
-      for (int e = 0; e < W; e++) x[c * W + e][row] = ((const T *)&u)[e];
+    for (int e = 0; e < A; e++) {
+      int u = t + 256 * e;
+      p[e] = *(const V *)&a[(I + u / 2 % M) * k + l + (u % 2 + u / (2 * M) * 2) * W];
     }
 #pragma unroll
-    for (int q = t; q < 64 * 16 / W; q += 256)
-      *(V *)&y[q / (64 / W)][q % (64 / W) * W] = *(const V *)&b[(l0 + q / (64 / W)) * n + J + q % (64 / W) * W];
-    __syncthreads();
-#pragma unroll
-    for (int l = 0; l < 16; l++) {
-      T u[4], v[4];
-      for (int p = 0; p < 4; p += W) *(V *)&u[p] = *(const V *)&x[l][ty * 4 + p];
-      for (int p = 0; p < 4; p += W) *(V *)&v[p] = *(const V *)&y[l][tx * W + p / W * 16 * W];
-      for (int p = 0; p < 4; p++)
-        for (int q = 0; q < 4; q++) s[p][q] += u[p] * v[q];
+    for (int e = 0; e < B; e++) {
+      int u = t + 256 * e;
+      q[e] = *(const V *)&b[(l + u / (N / W)) * n + J + u % (N / W) * W];
     }
+  };
+  auto put = [&](int h) {
+#pragma unroll
+    for (int e = 0; e < A; e++) {
+      int u = t + 256 * e;
+#pragma unroll
+      for (int w = 0; w < W; w++) x[h][(u % 2 + u / (2 * M) * 2) * W + w][u / 2 % M] = ((const T *)&p[e])[w];
+    }
+#pragma unroll
+    for (int e = 0; e < B; e++) {
+      int u = t + 256 * e;
+      *(V *)&y[h][u / (N / W)][u % (N / W) * W] = q[e];
+    }
+  };
+  fetch(0);
+  put(0);
+  __syncthreads();
+  for (int l = 0, h = 0; l < k; l += L, h ^= 1) {
+    if (l + L < k) fetch(l + L);
+#pragma unroll
+    for (int d = 0; d < L; d++) {
+      T u[R], v[C];
+      for (int i = 0; i < R; i += W) *(V *)&u[i] = *(const V *)&x[h][d][ty * W + i / W * 16 * W];
+      for (int j = 0; j < C; j += W) *(V *)&v[j] = *(const V *)&y[h][d][tx * W + j / W * 16 * W];
+      for (int i = 0; i < R; i++)
+        for (int j = 0; j < C; j++) s[i][j] += u[i] * v[j];
+    }
+    if (l + L < k) put(h ^ 1);
     __syncthreads();
   }
-  for (int p = 0; p < 4; p++)
-    for (int q = 0; q < 4; q += W)
-      *(V *)&r[(I + ty * 4 + p) * n + J + tx * W + q / W * 16 * W] = *(V *)&s[p][q];
+  for (int i = 0; i < R; i++)
+    for (int j = 0; j < C; j += W)
+      *(V *)&r[(I + ty * W + i / W * 16 * W + i % W) * n + J + tx * W + j / W * 16 * W] = *(V *)&s[i][j];
 }
 
 template <class T, class V> __device__ void sum(int n, const V *__restrict__ x, T *r)
@@ -84,17 +107,37 @@ template <class T> __device__ void transpose(int m, int n, const T *__restrict__
 extern "C" {
 __global__ void relax_d(int m, int n, const double *a, double *r) { relax(m, n, a, r); }
 __global__ void relax_f(int m, int n, const float *a, float *r) { relax(m, n, a, r); }
-__global__ void product_d(int m, int n, int k, const double *a, const double *b, double *r)
+__global__ void __launch_bounds__(256) product_d(int m, int n, int k, const double *a, const double *b, double *r)
 {
-  product<double, double2>(m, n, k, a, b, r);
+  product<double, double2, 8, 4, 8>(m, n, k, a, b, r);
 }
-__global__ void product_f(int m, int n, int k, const float *a, const float *b, float *r)
+__global__ void __launch_bounds__(256, 2) product_f(int m, int n, int k, const float *a, const float *b, float *r)
 {
-  product<float, float4>(m, n, k, a, b, r);
+  product<float, float4, 8, 8, 8>(m, n, k, a, b, r);
+}
+__global__ void small_product_d(int m, int n, int k, const double *a, const double *b, double *r)
+{
+  product<double, double2, 4, 4, 8>(m, n, k, a, b, r);
+}
+__global__ void small_product_f(int m, int n, int k, const float *a, const float *b, float *r)
+{
+  product<float, float4, 4, 4, 16>(m, n, k, a, b, r);
 }
 __global__ void sum_d(int n, const double2 *x, double *r) { sum<double>(n, x, r); }
 __global__ void sum_f(int n, const float4 *x, float *r) { sum<float>(n, x, r); }
 __global__ void rows_d(int n, const double *x, double *r) { rows(n, x, r); }
+// a packed lower triangle times a vector: a warp has a row, the longest rows come first
+__global__ void trmv_f(int n, const float *__restrict__ a, const float *__restrict__ x, float *__restrict__ r)
+{
+  int i = n - 1 - (blockIdx.x * 8 + threadIdx.x / 32), lane = threadIdx.x % 32;
+  if (i < 0) return;
+  const float *row = a + (size_t)i * (i + 1) / 2;
+  float s = 0;
+#pragma unroll 8
+  for (int j = lane; j <= i; j += 32) s += row[j] * x[j];
+  for (int d = 16; d; d /= 2) s += __shfl_down_sync(~0u, s, d);
+  if (lane == 0) r[i] = s;
+}
 __global__ void transpose_d(int m, int n, const double *x, double *y) { transpose(m, n, x, y); }
 __global__ void transpose_f(int m, int n, const float *x, float *y) { transpose(m, n, x, y); }
 __global__ void bodies(int n, const double *__restrict__ p, const double *__restrict__ m, double *__restrict__ r)

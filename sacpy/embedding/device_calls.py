@@ -15,11 +15,13 @@ import numpy as np
 
 from sacpy.embedding.arguments import Misfit
 from sacpy.embedding.plans import Plan
-from sacpy.embedding.runner import Runner
+from sacpy.embedding.runner import MISSED, Runner, fault_error
+from sacpy.interp.errors import Fault
 from sacpy.interp.values import DTYPES
 from sacpy.jit.device.interop import base_of, is_foreign, take
 from sacpy.jit.device.memory import DeviceArray
-from sacpy.jit.failures import NativeFailure
+from sacpy.jit.failures import NativeFailure, Unsupported
+from sacpy.lang.diagnostics import SacError
 
 if TYPE_CHECKING:
     from sacpy.jit.device.context import Device
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 
 
 REMEMBERED = 256  # shapes whose programs are remembered
+# the Python types of scalars that need no conversion, by base type
+_TAKEN_AS_THEY_ARE: dict[str, Any] = {"double": float, "bool": bool, "int": int}
 
 
 def call(runner: Runner, plan: Plan, args: Sequence[Any]) -> Any:
@@ -39,6 +43,71 @@ def call(runner: Runner, plan: Plan, args: Sequence[Any]) -> Any:
     values = _taken(plan, device, args)
     found: list[Any] = runner.run(lambda: _there(runner, plan, real, device, values), [])
     return found[0] if len(found) == 1 else tuple(found) if found else None
+
+
+class DeviceGate:
+    """What takes calls with arrays on a device straight to the program that runs there: without room for recursion, and
+    without somebody who watches the clock. It gives `MISSED` where the usual way is right after all: for other types
+    and for shapes that are new, where time or memory is limited, for programs that compute on the host too, and where a
+    check fails, which the usual way finds out again and tells. What the driver refuses is told at once."""
+
+    __slots__ = ("_limits", "_lock", "_memory", "_programs", "_wanted")
+
+    def __init__(self, runner: Runner, plan: Plan, device: Device) -> None:
+        self._lock = runner.host.lock
+        self._limits = runner.host.limits
+        self._memory = device.memory
+        self._programs: dict[tuple[tuple[int, ...], ...], Any] = plan.programs
+        self._wanted = [(t.key, _TAKEN_AS_THEY_ARE.get(t.key)) for t in plan.types]
+
+    def __call__(self, args: tuple[Any, ...]) -> Any:
+        return self.gate(*args)
+
+    def gate(self, *args: Any) -> Any:
+        """The results of a call, or `MISSED`."""
+        shapes = []
+        if len(args) != len(self._wanted):
+            return MISSED
+        for a, (base, scalar) in zip(args, self._wanted):
+            if type(a) is DeviceArray:
+                storage = a._storage
+                if storage.base != base or storage.memory is not self._memory or storage.foreign:
+                    return MISSED
+                shapes.append(a._shape)
+            elif type(a) is not scalar or (scalar is int and not -0x80000000 <= a <= 0x7FFFFFFF):
+                return MISSED
+            else:
+                shapes.append(())
+        program = self._programs.get(tuple(shapes))
+        limits = self._limits
+        if program is None or not program.launches_only or limits.seconds is not None or limits.memory is not None:
+            return MISSED
+        try:
+            with self._lock:
+                found = program.launched(args)
+        except Fault as fault:  # of the driver: trying again would hide it
+            raise fault_error(fault) from fault
+        except (NativeFailure, Unsupported, SacError, RecursionError):
+            return MISSED
+        return found[0] if len(found) == 1 else found
+
+    def close(self) -> None:
+        """Lets nothing through any more."""
+        self._programs = {}
+
+
+def gate(runner: Runner, plan: Plan) -> DeviceGate | None:
+    """What takes such calls straight to the device after one went the usual way; None where none will."""
+    engine = runner.host.workspace.engine
+    device = None if engine is None or engine.engine is None else engine.engine.device
+    plain = not plan.spread and plan.results and all(t.key in DTYPES and t.key != "char" for t in plan.results)
+    if (
+        device is None
+        or not plain
+        or not any(p is not None and p.launches_only and not p.stayed for p in plan.programs.values())
+    ):
+        return None
+    return DeviceGate(runner, plan, device)
 
 
 def _there(runner: Runner, plan: Plan, engine: Engine, device: Device, values: list[Any]) -> list[Any]:

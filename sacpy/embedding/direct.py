@@ -19,6 +19,7 @@ from sacpy.interp.values import DTYPES, Value
 if TYPE_CHECKING:
     from sacpy.embedding.plans import Plan
     from sacpy.embedding.runner import Runner
+    from sacpy.lang.elaborate.usertypes import BaseType
 
 SEEN = 63  # of so many direct calls one goes the usual way
 THROUGH = 255  # and of so many through a gate, which take less
@@ -37,6 +38,7 @@ class Direct:
         gate: Any,
         finish: Callable[[Any], Any] | None,
         types: Sequence[str | None] | None,
+        results: Sequence[BaseType],
     ) -> None:
         self._version = version
         self._call = call
@@ -45,7 +47,8 @@ class Direct:
         self._types = types
         self.gate: Callable[..., Any] = no_gate
         if gate is not None:
-            self.gate = gate.call if types is None else _taking_apart(types, gate.call)
+            plain = types is None and not any(t.kind == "packed" for t in results)
+            self.gate = gate.call if plain else _in_parts(types or (), results, gate.call)
 
     def __call__(self, args: tuple[Any, ...]) -> Any:
         version, gate = self._version, self._gate
@@ -79,19 +82,30 @@ def _parts(args: Sequence[Any]) -> list[Any]:
     return [p for a in args for p in (a.parts if isinstance(a, Handle) else (a,))]
 
 
-def _taking_apart(types: Sequence[str | None], gate: Callable[..., Any]) -> Callable[..., Any]:
-    """What hands arguments to a gate part by part, where they are packed arrays of these types; None for others. It is
-    generated, since it costs as much as the gate otherwise."""
+def _in_parts(types: Sequence[str | None], results: Sequence[BaseType], gate: Callable[..., Any]) -> Callable[..., Any]:
+    """What hands arguments to a gate part by part, where they are packed arrays of these types, and puts together
+    results that are such; it misses for others. It is generated, since it costs as much as the gate otherwise."""
+    from sacpy.embedding.packed import Packed
+
+    space: dict[str, Any] = {"Handle": Handle, "Packed": Packed, "gate": gate, "MISSED": MISSED}
     names = [f"a{k}" for k in range(len(types))]
     tests = [f"isinstance({n}, Handle) and {n}.type == {t!r}" for n, t in zip(names, types) if t is not None]
     parts = [n if t is None else f"*{n}.parts" for n, t in zip(names, types)]
-    heads = "".join(f"{n}=None, " for n in names)
-    passed = ", ".join([*parts, "*rest"])
-    text = f"def call({heads}*rest):\n if {' and '.join(tests)}: return gate({passed})\n return MISSED"
-    space: dict[str, Any] = {"Handle": Handle, "gate": gate, "MISSED": MISSED}
-    exec(compile(text, "<packed arguments>", "exec"), space)
-    found: Callable[..., Any] = space["call"]
-    return found
+    text = f"def call({''.join(f'{n}=None, ' for n in names)}*rest):\n"
+    text += f" if not ({' and '.join(tests) or True}): return MISSED\n found = gate({', '.join([*parts, '*rest'])})\n"
+    shown, at = [], 0
+    for k, type in enumerate(results):
+        many = len(type.components)
+        whole = f"found[{at}:{at + many}]" if len(results) > 1 else "found"
+        shown.append(f"Packed({type.key!r}, {whole}, t{k})" if type.kind == "packed" else f"found[{at}]")
+        space[f"t{k}"], at = type, at + many
+    if any(t.kind == "packed" for t in results):
+        text += f" return found if found is MISSED else ({', '.join(shown)})"
+    else:
+        text += " return found"
+    exec(compile(text, "<packed arrays>", "exec"), space)
+    made: Callable[..., Any] = space["call"]
+    return made
 
 
 def direct(plan: Plan, runner: Runner, args: Sequence[Any], values: Sequence[Value], found: Any) -> Direct | None:
@@ -110,9 +124,12 @@ def direct(plan: Plan, runner: Runner, args: Sequence[Any], values: Sequence[Val
     parts = _parts(args) if plan.spread else args
     if len(own) != len(parts) or any(a is not v for a, v in zip(parts, own)):  # converted
         return None
-    count, flags = len(plan.results), plan.returned - len(plan.results)
-    # such results are presented as they are
-    plain = (version.owned or not flags) and all(t.key in DTYPES and t.key != "char" for t in plan.results)
+    count = sum(len(t.components) for t in plan.results)
+    flags = plan.returned - count
+    # such results are presented as they are, packed arrays part by part
+    plain = (version.owned or not flags) and all(
+        t.kind == "packed" or (t.key in DTYPES and t.key != "char") for t in plan.results
+    )
     gate = None
     if plain and count and version.gate is not None:
         gate = version.gate(own, (found,) if plan.returned == 1 else found[:count], MISSED)
@@ -122,7 +139,7 @@ def direct(plan: Plan, runner: Runner, args: Sequence[Any], values: Sequence[Val
     alone = plan.returned == 1 or (count == 1 and plain)
     finish_ = None if alone else lambda found: finish((*found, *owned))
     types = [a.type if isinstance(a, Handle) else None for a in args] if plan.spread else None
-    return Direct(version, version.direct(own), gate, finish_, types)
+    return Direct(version, version.direct(own), gate, finish_, types, plan.results)
 
 
 __all__ = ["Direct", "direct"]

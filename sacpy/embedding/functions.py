@@ -71,9 +71,20 @@ class Function:
         """A call that goes the usual way. `key`: what a direct one would be found by, if there is none yet."""
         runner = self._runner
         if plan.on_device:
-            from sacpy.embedding.device_calls import call
+            from sacpy.embedding.device_calls import call, gate
 
-            return call(runner, plan, args)
+            result = call(runner, plan, args)
+            if key is not None and len(runner.direct) < REMEMBERED:
+                opened = gate(runner, plan)
+                if opened is not None:
+                    runner.direct[key] = opened
+            return result
+        if any(type(a) is ndarray and not a.flags.c_contiguous for a in args):
+            from sacpy.embedding.strided import call
+
+            found = call(runner, plan, args)
+            if found is not MISSED:
+                return found
         values = plan.arguments(args)
         found = runner.run(plan.function, values)
         if key is not None and len(runner.direct) < REMEMBERED:

@@ -26,6 +26,7 @@ from sacpy.lang.source import NOWHERE
 from sacpy.workspace import Workspace
 
 if TYPE_CHECKING:
+    from sacpy.embedding.device_calls import DeviceGate
     from sacpy.embedding.direct import Direct
 
 T = TypeVar("T")
@@ -115,7 +116,7 @@ class Runner:
     def __init__(self, host: Host, make: Callable[[], ElaboratedProgram]) -> None:
         self.host = host
         self.plans: dict[Any, Any] = {}
-        self.direct: dict[Any, Direct] = {}
+        self.direct: dict[Any, Direct | DeviceGate] = {}
         self._make = make
         self._program: ElaboratedProgram | None = None
         self._evaluator: Evaluator | None = None

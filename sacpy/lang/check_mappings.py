@@ -39,7 +39,7 @@ LABELS = {
     "E0808": "needs a dense space", "E0809": "too few axes", "E0810": "too many axes", "E0811": "over a limit",
     "E0812": "has no effect", "E0813": "has no values", "E0814": "wrong values", "E0815": "wrong memory mode",
     "E0817": "no order to say something of", "E0818": "changes the order", "E0819": "cannot be staged",
-    "E0820": "cannot be so", "E0821": "cannot be so",
+    "E0820": "cannot be so", "E0821": "cannot be so", "E0822": "not of these rows",
 }  # fmt: skip
 
 
@@ -392,7 +392,7 @@ def _fits(chain: Chain, loop: WithLoop, partition: Partition, known: Inference, 
         chain.map(space, device)
     if about.rank is not None:
         try:
-            chain.check(about.rank, device, about.zero_based, about.dense)
+            chain.check(about.rank, device, about.zero_based, about.dense, about.growth)
         except MappingError as error:
             error.notes = ()  # they tell of bounds that nobody wrote
             raise

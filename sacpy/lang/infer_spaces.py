@@ -23,7 +23,9 @@ from sacpy.lang.core import (
     Loop,
     Modarray,
     Partition,
+    Prim,
     Program,
+    Var,
     WithLoop,
 )
 from sacpy.lang.dispatch import Certain
@@ -107,10 +109,26 @@ class Outline(Node):
     rank: int | None
     zero_based: bool
     dense: tuple[bool, ...]
+    growth: int = 0
+
+
+def rows_of(partition: Partition) -> tuple[Atom, int, Atom] | None:
+    """How many elements the shortest row has, how much rows grow, and how many there are, of a partition over the
+    elements of such rows: its bounds depend on positions."""
+    flat = tuple(bind.name for bind in partition.scalars or ())
+    for s in partition.body.statements:
+        if isinstance(s, Let) and isinstance(s.rhs, Prim) and s.rhs.op == "row":
+            number, least, growth, rows = s.rhs.args
+            if isinstance(number, Var) and isinstance(growth, Const) and (number.name,) == flat:
+                return least, int(growth.value[0]), rows
+    return None
 
 
 def outline(known: Inference, loop: WithLoop, partition: Partition) -> Outline:
     """The outline of a partition's index space."""
+    rows = rows_of(partition)
+    if rows is not None:
+        return Outline(2, True, (), rows[1])
     lower = None if partition.lower is None else int_vector(_shape(known, partition.lower))
     zero_based = (
         partition.lower_inclusive
@@ -152,6 +170,13 @@ def _rank(known: Inference, loop: WithLoop, partition: Partition) -> int | None:
 
 def index_space(known: Inference, loop: WithLoop, partition: Partition) -> IndexSpace | None:
     """The index space of a partition, if inference knows all of its bounds."""
+    rows = rows_of(partition)
+    if rows is not None:
+        least, count = (_shape(known, a).value for a in (rows[0], rows[2]))
+        if least is None or count is None or min(int(least[0]), int(count[0])) < 0:
+            return None
+        first = int(least[0]) - min(0, rows[1]) * max(0, int(count[0]) - 1)
+        return IndexSpace.rows((int(count[0]), first), rows[1])
     length = _rank(known, loop, partition)
     extents = _extents(known, loop)
     if length is None or (partition.upper is None and extents is None):

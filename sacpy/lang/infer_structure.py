@@ -346,6 +346,8 @@ STRUCTURE: dict[str, Rule] = {
     "require": _require,
     "slice": _slice,
     "place": _place,
+    "row": lambda o: SCALAR,
+    "column": lambda o: SCALAR,
     "hideValue": lambda o: without_value(o.shapes[1]),
     "hideShape": _hide_shape,
     "hideDim": lambda o: at_least(o.cell),

@@ -122,13 +122,18 @@ def _rows() -> dict[str, Primitive]:
         # `require`: the first argument, where the third holds. attrs = (code, message, help): what is wrong where it
         # does not; `{0}` and `{1}` in the message are the first two arguments.
         Primitive("require", ("int", "int", "bool"), "int", structural=True),
+        # Where an element lies whose number is the first argument, in rows that lie one behind the other, each longer
+        # than the one before it by the third (a constant; shorter, where it is negative); the shortest has as many
+        # elements as the second says, and there are as many rows as the last says: its row, and its place in the row.
+        Primitive("row", ("int", "int", "int", "int"), "int", structural=True),
+        Primitive("column", ("int", "int", "int", "int"), "int", structural=True),
     ]
     return {row.op: row for row in rows}
 
 
 PRIMITIVES = _rows()
 
-INTERNAL = ("ravel", "like", "slice", "place", "require")
+INTERNAL = ("ravel", "like", "slice", "place", "require", "row", "column")
 _FORMS = {"S", "V", "A"}
 
 

@@ -12,7 +12,16 @@ import math
 
 from sacpy.nodes import Node
 from sacpy.withloop.choice import Choice, chain_of
-from sacpy.withloop.combinators import Combinator, CompressGrid, FoldLast2, Permute, PruneGrid, ShiftLB, SplitLast
+from sacpy.withloop.combinators import (
+    Combinator,
+    CompressGrid,
+    FoldLast2,
+    FoldTriangle,
+    Permute,
+    PruneGrid,
+    ShiftLB,
+    SplitLast,
+)
 from sacpy.withloop.devices import DeviceLimits
 from sacpy.withloop.spaces import IndexSpace, Vector
 
@@ -35,11 +44,15 @@ class _Candidate(Node):
 def auto(space: IndexSpace, device: DeviceLimits, unit_axis: int | None = None) -> Choice:
     """The mapping of the space. `unit_axis`: the axis along which the written array is contiguous, the last one unless
     told."""
-    space = space.normalised()
+    whole = space = space.normalised()
     if not space.rank:
         return Choice(chain_of([], 0), ("rank 0 is one thread",))
     steps: list[Combinator] = [ShiftLB()]
     reasons: list[str] = []
+    if space.growth:
+        steps = [FoldTriangle()]
+        space = steps[0].forward(space)
+        reasons.append("rows that grow are put together in pairs, which are a rectangle")
     extents = _close_gaps(space, steps, reasons)
     if unit_axis is not None and unit_axis != space.rank - 1:
         order = (*(k for k in range(space.rank) if k != unit_axis), unit_axis)
@@ -57,7 +70,7 @@ def auto(space: IndexSpace, device: DeviceLimits, unit_axis: int | None = None) 
     resident = min(device.blocks_per_processor, device.threads_per_processor // threads)
     most = device.processors * resident * WAVES
     chain = chain_of([*steps, *best.steps], best.block_axes, most, stride=True)
-    placement = chain.map(space, device).placement
+    placement = chain.map(whole, device).placement
     if total and any(placement.strided):
         each = math.prod(-(-extent // launched) for extent, launched in zip(placement.grid, placement.launched))
         reasons.append(f"{math.prod(placement.launched)} blocks, each thread up to {each} indices")

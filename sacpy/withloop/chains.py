@@ -78,16 +78,22 @@ class Chain(Node):
             before = after
 
     def check(
-        self, rank: int, device: DeviceLimits | None = None, zero_based: bool = True, dense: Sequence[bool] = ()
+        self,
+        rank: int,
+        device: DeviceLimits | None = None,
+        zero_based: bool = True,
+        dense: Sequence[bool] = (),
+        growth: int = 0,
     ) -> None:
         """What is wrong with the chain whatever the bounds are, before any are known, with any of the values that its
         open numbers may have: `MappingError`. `zero_based` says false where the partition is known not to be, `dense`
-        along which axes (nothing: it may be along all)."""
+        along which axes (nothing: it may be along all). `growth`: that of the rows."""
         first = 0 if zero_based else 1
         gaps = [not d for d in dense] or [False] * rank
         smallest = IndexSpace.of(
             (first,) * rank, [first + (3 if g else 1) for g in gaps], [2 if g else 1 for g in gaps]
         )
+        smallest = replace(smallest, growth=growth)
         self.map(smallest, device)
         for parameter in self.parameters:
             for value in parameter.choices:

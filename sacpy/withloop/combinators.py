@@ -12,112 +12,39 @@ emitted.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import ClassVar
 
-from sacpy.nodes import Node, replace
+from sacpy.nodes import replace
 from sacpy.withloop.arithmetic import Arithmetic, G, Slot, V
+from sacpy.withloop.combinator import (
+    EQUAL_ROWS,
+    Combinator,
+    Form,
+    Index,
+    Number,
+    Offsets,
+    Parameter,
+    both,
+    bound,
+    value_of,
+)
 from sacpy.withloop.errors import MappingError
 from sacpy.withloop.spaces import IndexSpace, Vector
 
-Offsets = tuple[int, int]
-Index = tuple[V, ...]
-Form = tuple[int, ...]
-
-
-class Parameter(Node):
-    """A number left open in the kernel: what the pragma `gpuparam` lists as `choices`, and the one picked for a launch.
-    One that a strategy works out for each launch has no choices."""
-
-    name: str
-    choices: tuple[int, ...] = ()
-    value: int | None = None
-
-    def __str__(self) -> str:
-        return self.name if self.choices or self.value is None else str(self.value)
-
-
-Number = int | Parameter
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Combinator(ABC):
-    """A step between two spaces. `span` and `argument_span` are where its name and its argument stand in the pragma, if
-    it came from one."""
-
-    span: Offsets | None = field(default=None, compare=False, repr=False)
-    argument_span: Offsets | None = field(default=None, compare=False, repr=False)
-    needs_zero_based: ClassVar[bool] = False
-    needs_dense: ClassVar[bool] = False
-
-    @property
-    def name(self) -> str:
-        return type(self).__name__
-
-    def arguments(self) -> str:
-        """The arguments as they are written, the space left out."""
-        return ""
-
-    def forward(self, space: IndexSpace) -> IndexSpace:
-        """The space after the step. `MappingError` where `space` or the arguments are not as the combinator
-        requires."""
-        if self.needs_zero_based and not space.zero_based:
-            raise self.error("E0807", f"{self.name} needs a zero-based space", "put ShiftLB inside it", space)
-        if self.needs_dense and not space.dense:
-            raise self.error(
-                "E0808", f"{self.name} needs a dense space", "put CompressGrid or PruneGrid inside it", space
-            )
-        return self._forward(space)
-
-    @abstractmethod
-    def _forward(self, space: IndexSpace) -> IndexSpace: ...
-
-    def form(self, space: IndexSpace) -> Form:
-        """What of the space before the step the code of `recover` depends on."""
-        return ()
-
-    def slots(self, space: IndexSpace) -> tuple[Slot, ...]:
-        """The numbers of the space before the step that `recover` needs, in its order."""
-        return ()
-
-    @abstractmethod
-    def recover(
-        self, a: Arithmetic[V, G], form: Form, slots: Sequence[Slot], index: Index[V]
-    ) -> tuple[Index[V], G | None]:
-        """The index before the step, and the condition under which there is one; None: always."""
-
-    def error(
-        self, code: str, message: str, help: str, space: IndexSpace | None = None, argument: bool = False
-    ) -> MappingError:
-        """An error at this combinator, or at its argument."""
-        notes = () if space is None else (f"the space it is applied to is {space}",)
-        return MappingError(
-            code, message, help, notes, self.argument_span if argument and self.argument_span else self.span
-        )
-
-    def parameters(self) -> tuple[Parameter, ...]:
-        """The numbers left open."""
-        return ()
-
-    def bind(self, values: dict[str, int]) -> Combinator:
-        """With the open numbers set."""
-        return self
-
-
-def both(a: Arithmetic[V, G], guard: G | None, more: G | None) -> G | None:
-    """Both conditions; None is one that always holds."""
-    if guard is None or more is None:
-        return more if guard is None else guard
-    return a.both(guard, more)
+_GAP_AT_FIRST, _GAPS_BEHIND = 2, 3  # see `FoldTriangle.form`
 
 
 @dataclass(frozen=True, slots=True)
 class ShiftLB(Combinator):
     """Moves the lower bounds to 0."""
 
+    takes_rows: ClassVar[bool] = True
+
     def _forward(self, space: IndexSpace) -> IndexSpace:
+        if space.growth:
+            return space
         return IndexSpace((0,) * space.rank, space.extents, space.step, space.width)
 
     def slots(self, space: IndexSpace) -> tuple[Slot, ...]:
@@ -259,10 +186,11 @@ class Permute(Combinator):
 
 @dataclass(frozen=True, slots=True)
 class FoldLast2(Combinator):
-    """Makes one axis of the last two."""
+    """Makes one axis of the last two. Where rows grow, the row of a position is the root of a quadratic equation."""
 
     needs_zero_based: ClassVar[bool] = True
     needs_dense: ClassVar[bool] = True
+    takes_rows: ClassVar[bool] = True
 
     def _forward(self, space: IndexSpace) -> IndexSpace:
         if space.rank < 2:
@@ -272,15 +200,91 @@ class FoldLast2(Combinator):
                 "leave it out, or put SplitLast inside it",
                 space,
             )
+        if space.growth:
+            return IndexSpace.box((*space.upper[:-2], IndexSpace.rows(space.upper[-2:], space.growth).size))
         return IndexSpace.box((*space.upper[:-2], space.upper[-2] * space.upper[-1]))
 
+    def form(self, space: IndexSpace) -> Form:
+        """How much rows grow."""
+        return (space.growth,)
+
     def slots(self, space: IndexSpace) -> tuple[Slot, ...]:
+        if space.growth:
+            growth = Slot("growth", space.growth, known=True)
+            return Slot("least", space.shortest), growth, Slot("rows", space.upper[-2])
         return (Slot("extent", max(1, space.upper[-1]), divisor=True),)  # an empty axis has no thread that divides
 
     def recover(
         self, a: Arithmetic[V, G], form: Form, slots: Sequence[Slot], index: Index[V]
     ) -> tuple[Index[V], G | None]:
-        return (*index[:-1], *a.divide(index[-1], slots[0])), None
+        found = a.in_rows(index[-1], slots[0], slots[1], slots[2]) if form[0] else a.divide(index[-1], slots[0])
+        return (*index[:-1], *found), None
+
+
+@dataclass(frozen=True, slots=True)
+class FoldTriangle(Combinator):
+    """Makes a rectangle of rows that grow: a long row, and a short one behind it, are a row of it. With an even number
+    of rows the longest goes with the shortest, the second longest with the second shortest, and so on, and no position
+    is idle. With an odd number the longest stays alone, and the second longest goes with the shortest; no position is
+    idle where the shortest row is as long as rows grow, as in `[i,j] < [n, i+1]`."""
+
+    needs_zero_based: ClassVar[bool] = True
+    needs_dense: ClassVar[bool] = True
+    takes_rows: ClassVar[bool] = True
+
+    def _forward(self, space: IndexSpace) -> IndexSpace:
+        if not space.growth:
+            raise self.error(
+                "E0822",
+                "FoldTriangle needs rows that grow, as those of `[i,j] < [n, i+1]` do",
+                "leave it out: what has rows of one length is a rectangle",
+                space,
+            )
+        rows, longest = space.upper[-2], space.corner[-1]
+        alone = self.form(space)[1]
+        if not rows:
+            longest = 0
+        elif alone == _GAP_AT_FIRST or not rows % 2:
+            longest += space.shortest - (abs(space.growth) if rows % 2 else 0)
+        return IndexSpace.box((*space.upper[:-2], (rows + 1) // 2, longest))
+
+    def form(self, space: IndexSpace) -> Form:
+        """How much rows grow, and which positions have no index. 0: none, of an even number of rows. Of an odd number,
+        1: none; 2: the end of the longest row's, where pairs are longer than it; 3: the ends of pairs, where they are
+        shorter."""
+        rows, over = space.upper[-2], space.shortest - abs(space.growth)
+        alone = 0 if not rows % 2 else 1 if rows == 1 or not over else _GAP_AT_FIRST if over > 0 else _GAPS_BEHIND
+        return space.growth, alone
+
+    def slots(self, space: IndexSpace) -> tuple[Slot, ...]:
+        growth, alone = self.form(space)
+        return (
+            Slot("last", space.upper[-2] - 1),
+            Slot("longest", space.corner[-1]),
+            Slot("growth", abs(growth), known=True),
+            Slot("one", 1, known=True),
+            Slot("none", -1, known=True),
+            *([Slot("least", space.shortest)] if alone == _GAPS_BEHIND else []),
+        )
+
+    def recover(
+        self, a: Arithmetic[V, G], form: Form, slots: Sequence[Slot], index: Index[V]
+    ) -> tuple[Index[V], G | None]:
+        growth, alone = form
+        pair, at = index[-2:]
+        last, longest, grown, one = map(a.bound, slots[:4])
+        short = a.subtract(pair, one) if alone else pair  # rows are counted from the shortest
+        long = a.subtract(last, pair)
+        length = a.subtract(longest, pair if abs(growth) == 1 else a.multiply(grown, pair))
+        is_long = a.less(at, length)
+        row = a.choose(is_long, long, short)
+        column = a.choose(is_long, at, a.subtract(at, length))
+        guard: G | None = None
+        if alone == _GAP_AT_FIRST:
+            guard = a.less(a.bound(slots[4]), row)
+        elif alone == _GAPS_BEHIND:
+            guard = a.less(column, a.add(a.bound(slots[5]), a.multiply(grown, row)))
+        return (*index[:-2], row if growth > 0 else a.subtract(last, row), column), guard
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,37 +371,8 @@ class PadLast(_ByNumber):
 
 
 COMBINATORS: dict[str, type[Combinator]] = {
-    c.__name__: c for c in (ShiftLB, CompressGrid, PruneGrid, Permute, FoldLast2, SplitLast, PadLast)
+    c.__name__: c for c in (ShiftLB, CompressGrid, PruneGrid, Permute, FoldLast2, FoldTriangle, SplitLast, PadLast)
 }
-
-
-def bound(n: Number, values: dict[str, int]) -> Number:
-    """The number with its value set, where it is open and `values` has one. `MappingError` where that is none of its
-    choices."""
-    if not isinstance(n, Parameter) or n.name not in values:
-        return n
-    value = values[n.name]
-    if n.choices and value not in n.choices:
-        raise MappingError(
-            "E0814",
-            f"{value} is not among the values of the parameter {n.name}",
-            f"pick one of {', '.join(map(str, n.choices))}",
-        )
-    return replace(n, value=value)
-
-
-def value_of(combinator: Any, n: Number) -> int:
-    """The number's value: of an open one what was picked, else its first choice. `MappingError` where it has none."""
-    if isinstance(n, int):
-        return n
-    if n.value is None and not n.choices:
-        raise combinator.error(
-            "E0813",
-            f"the parameter {n.name} has no value",
-            f"put `#pragma gpuparam {n.name} = ...` before this pragma",
-            argument=True,
-        )
-    return n.choices[0] if n.value is None else n.value
 
 
 def _axes(rank: int) -> str:
@@ -414,3 +389,25 @@ def _list_length(combinator: Combinator, given: Vector, space: IndexSpace) -> Ma
         space,
         argument=True,
     )
+
+
+__all__ = [
+    "COMBINATORS",
+    "EQUAL_ROWS",
+    "Combinator",
+    "CompressGrid",
+    "FoldLast2",
+    "FoldTriangle",
+    "Form",
+    "Number",
+    "Offsets",
+    "PadLast",
+    "Parameter",
+    "Permute",
+    "PruneGrid",
+    "ShiftLB",
+    "SplitLast",
+    "both",
+    "bound",
+    "value_of",
+]

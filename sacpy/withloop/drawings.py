@@ -165,6 +165,8 @@ def _vectors(space: IndexSpace) -> str:
     """The space as the paper writes it, vectors that say nothing left out."""
     text = "" if space.zero_based else f"L={_listed(space.lower)} "
     text += f"U={_listed(space.upper)}"
+    if space.growth:
+        return f"{text} {space.growth:+d} each row"
     return text if space.dense else f"{text} T={_listed(space.step)} W={_listed(space.width)}"
 
 
@@ -183,7 +185,7 @@ def _drawn(mapping: Mapping, panel: _Panel) -> Scene:
     names = panel.axes
     cell = _cell_width(space)
     side = _side(names, space.rank)
-    shown = [_shown(o, high, n) for o, high, n in zip(origin, space.upper, _most(space, cell, side))]
+    shown = [_shown(o, high, n) for o, high, n in zip(origin, space.corner, _most(space, cell, side))]
     rows, columns = shown[-2:] if space.rank > 1 else ((0,), *shown) if space.rank else ((0,), (0,))
     outer = shown[:-2]
     plane = (_extent(columns, cell), _extent(rows, TALL))
@@ -203,7 +205,7 @@ def _drawn(mapping: Mapping, panel: _Panel) -> Scene:
         for last in across if outer else (0,):
             fixed: Vector = (*(a for a in above if a is not None), *([last] if outer and last is not None else []))
             if outer and last is None:
-                left_out = _left_out(origin[len(outer) - 1], space.upper[len(outer) - 1], across)
+                left_out = _left_out(origin[len(outer) - 1], space.corner[len(outer) - 1], across)
                 items.append(Text(x - 2, y + 24 + plane[1] / 2, f".. {left_out} ..", 10, PALE))
                 x += FONT_ASPECT * 10 * (len(str(left_out)) + 7) + 8
                 continue
@@ -232,7 +234,7 @@ def _most(space: IndexSpace, cell: float, side: float) -> Vector:
     columns = max(5, int(WIDEST[min(rank, 4)] / cell))
     if rank == 1:
         return (columns,)
-    width = _extent(_shown(0, space.upper[-1] - min(0, space.lower[-1]), columns), cell)
+    width = _extent(_shown(0, space.corner[-1] - min(0, space.lower[-1]), columns), cell)
     planes = max(2, min(PLANES, int((PAGE - side) / (width + 18))))
     return (*(DEEP,) * (rank - 4), *(DOWN,) * (rank > 3), *(planes,) * (rank > 2), ROWS[min(rank, 4)], columns)
 
@@ -261,13 +263,13 @@ def _side(names: Sequence[str], rank: int) -> float:
 
 def _cell_width(space: IndexSpace) -> float:
     """Room for the longest index."""
-    longest = max(len(_label(space, ends)) for ends in (tuple(high - 1 for high in space.upper), space.lower))
+    longest = max(len(_label(space, ends)) for ends in (tuple(high - 1 for high in space.corner), space.lower))
     return max(CELL, FONT_ASPECT * 9.5 * longest + 7)
 
 
 def _label(space: IndexSpace, position: Vector) -> str:
     """A position in its cell: its last two components. The others stand over the plane."""
-    single = all(low >= 0 and high <= 10 for low, high in zip(space.lower[-2:], space.upper[-2:]))
+    single = all(low >= 0 and high <= 10 for low, high in zip(space.lower[-2:], space.corner[-2:]))
     return ("" if single else ",").join(map(str, position[-2:]))
 
 
@@ -347,7 +349,7 @@ def _ellipsis(
     counted = (at[0] is not None and at[0] == next(p for p in shown[0] if p is not None)) or (
         at[0] is None and at[1] == next(p for p in shown[1] if p is not None)
     )
-    words = f"+{_left_out(min(0, space.lower[axis]), space.upper[axis], positions)}" if counted else ".."
+    words = f"+{_left_out(min(0, space.lower[axis]), space.corner[axis], positions)}" if counted else ".."
     return Text(x + width / 2, y + height / 2 + 3.4, words, 9.0, PALE, "middle")
 
 

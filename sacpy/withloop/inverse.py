@@ -6,8 +6,9 @@ this, they recover indices; pictures do, which show a few cells of spaces too la
 
 from __future__ import annotations
 
+from sacpy.withloop.arithmetic import elements_before
 from sacpy.withloop.chains import Mapping, Stage
-from sacpy.withloop.combinators import CompressGrid, FoldLast2, Permute, ShiftLB, SplitLast
+from sacpy.withloop.combinators import CompressGrid, FoldLast2, FoldTriangle, Permute, ShiftLB, SplitLast
 from sacpy.withloop.spaces import Vector
 
 
@@ -23,11 +24,27 @@ def onward(stage: Stage, index: Vector) -> Vector:
             )
         case Permute():
             return tuple(index[k] for k in step.order)
+        case FoldLast2() if before.growth:
+            at = elements_before(index[-2], before.shortest, before.growth, before.upper[-2])
+            return (*index[:-2], at + index[-1])
+        case FoldTriangle():
+            return (*index[:-2], *_paired(stage, index[-2], index[-1]))
         case FoldLast2():
             return (*index[:-2], index[-2] * before.upper[-1] + index[-1])
         case SplitLast():
             return (*index[:-1], *divmod(index[-1], step.number()))
     return index
+
+
+def _paired(stage: Stage, row: int, column: int) -> Vector:
+    """Where FoldTriangle puts a position: into the row of a long row, or behind that of the long row of its pair."""
+    before = stage.before
+    last = before.upper[-2] - 1
+    own = row if before.growth > 0 else last - row  # counted from the shortest
+    if own >= before.upper[-2] // 2:
+        return last - own, column
+    pair = own + before.upper[-2] % 2
+    return pair, before.corner[-1] - abs(before.growth) * pair + column
 
 
 def journey(mapping: Mapping, index: Vector) -> list[Vector]:

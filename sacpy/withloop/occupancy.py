@@ -15,7 +15,7 @@ from sacpy.withloop.devices import DeviceLimits
 _REGISTERS = 256  # that a warp gets at a time
 _PARTITIONS = 4  # of a multiprocessor, each with its own registers
 _SHARED = 128  # bytes of shared memory that a block gets at a time
-_RESERVED = 1024  # bytes of each block that the driver keeps
+RESERVED = 1024  # bytes of each block that the driver keeps
 
 
 class Occupancy(Node):
@@ -40,7 +40,7 @@ def occupancy(device: DeviceLimits, threads: int, registers: int, shared: int, b
         there = device.registers_per_processor // _PARTITIONS // each * _PARTITIONS
         limits["registers"] = there // warps
     if shared:
-        taken = -(-shared // _SHARED) * _SHARED + _RESERVED
+        taken = -(-shared // _SHARED) * _SHARED + RESERVED
         limits["shared memory"] = device.shared_per_processor // taken
     limit = min(limits, key=lambda name: limits[name])
     held = limits[limit]

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from sacpy.nodes import Node
 from sacpy.withloop.chains import Mapping, Stage
-from sacpy.withloop.combinators import FoldLast2, Permute, SplitLast
+from sacpy.withloop.combinators import FoldLast2, FoldTriangle, Permute, SplitLast
 
 
 class _Digits(Node):
@@ -47,6 +47,8 @@ def _after(stage: Stage, axes: Axes) -> Axes | None:
     match step:
         case Permute():
             return [axes[p] for p in step.order]
+        case FoldTriangle():
+            return None
         case FoldLast2():
             *outer, a, b = axes
             if a is None or b is None:

@@ -71,7 +71,7 @@ def _draw(space: IndexSpace, there: Callable[[Vector], bool]) -> str:
     """The cells of the box around the space, one line for each row, planes with a blank line and their outer index
     between."""
     origin = tuple(min(0, low) for low in space.lower)
-    axes = [range(low, high) for low, high in zip(origin, space.upper)]
+    axes = [range(low, high) for low, high in zip(origin, space.corner)]
     cells = 1
     for axis in axes:
         cells *= len(axis)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from sacpy.nodes import Node, field, replace
-from sacpy.withloop.combinators import Number, Offsets, Parameter, bound, value_of
+from sacpy.withloop.combinators import EQUAL_ROWS, Number, Offsets, Parameter, bound, value_of
 from sacpy.withloop.devices import DeviceLimits
 from sacpy.withloop.errors import MappingError
 from sacpy.withloop.spaces import IndexSpace, Vector
@@ -75,6 +75,8 @@ class GridBlock(Node):
             raise self.error("E0807", "GridBlock needs a zero-based space", "put ShiftLB inside it", space)
         if not space.dense:
             raise self.error("E0808", "GridBlock needs a dense space", "put CompressGrid or PruneGrid inside it", space)
+        if space.growth:
+            raise self.error("E0822", "GridBlock needs rows of one length", EQUAL_ROWS, space)
         count = value_of(self, self.axes)
         if not 0 <= count <= space.rank:
             axes = "1 axis" if space.rank == 1 else f"{space.rank} axes"

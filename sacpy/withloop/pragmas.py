@@ -434,6 +434,7 @@ _SHAPES = {
     "PruneGrid": "PruneGrid(mapping)",
     "Permute": "Permute([1, 0], mapping), with the old axis for each new one",
     "FoldLast2": "FoldLast2(mapping)",
+    "FoldTriangle": "FoldTriangle(mapping)",
     "SplitLast": "SplitLast(n, mapping)",
     "PadLast": "PadLast(n, mapping)",
 }

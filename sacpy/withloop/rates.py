@@ -8,7 +8,8 @@ Rates are those of data sheets, of the SXM modules: NVIDIA A100 Tensor Core GPU 
 GPU (2023), NVIDIA Blackwell Datasheet (2024; HGX B200). Multiprocessors issue four instructions for whole warps a
 clock, and shared memory gives 32 banks of four bytes a clock (CUDA C++ Programming Guide, "Compute Capabilities"). What
 the second-level cache gives is said in NVIDIA A100 Tensor Core GPU Architecture (2020), and taken to be so of the
-others; that first-level ones spare it some is left out.
+others; that first-level ones spare it some is left out. Of memory's rate, copies on an H100 reached 0.9; of a chain of
+operations, each waits four clocks for the one before (Citadel: Dissecting the NVIDIA Volta GPU Architecture, 2018).
 """
 
 from __future__ import annotations
@@ -20,13 +21,16 @@ from sacpy.withloop.occupancy import Occupancy
 LANES = 128  # threads of a multiprocessor whose instructions are issued in a clock: four warps
 BANKS = 128  # bytes that shared memory gives a multiprocessor in a clock
 SECOND = 48  # the same of the second-level cache: 5120 bytes a clock for the 108 of an A100
+REACHED = 0.9  # of the memory's rate, by copies
+CHAIN = 4  # clocks from one instruction of a thread to the next that needs its result
 LATENCY = 600e-9  # seconds that memory lets wait, about: what is asked for meanwhile is in flight
 
 _PROCESSOR = 16384.0  # bytes that a multiprocessor has in flight then, where there are no figures
 
 
 class Rates(Node):
-    """Of a card: bytes of memory and operations on reals a second (a multiply-add is two), `clock` in Hz,
+    """Of a card: bytes of memory and operations on reals a second (a multiply-add is two, and so is an addition or a
+    product alone, which takes its place), `clock` in Hz,
     `processors`: the multiprocessors that the figures are for. `card`: its name."""
 
     card: str
@@ -94,10 +98,11 @@ def estimate(device: DeviceLimits, work: Work, blocks: int, threads: int, busy: 
     resident = min(blocks, held * device.processors) * threads
     reach = resident * max(work.in_flight, 1.0) / LATENCY
     times = {
-        "memory": work.touched / (rates.memory * share),
+        "memory": work.touched / (REACHED * rates.memory * share),
         "what is in flight": work.touched / reach,
         "arithmetic": work.single / (rates.single * computing) + work.double / (rates.double * computing),
         "instructions": work.instructions / (LANES * clocks),
+        "each thread by itself": work.instructions / (blocks * threads) * max(1.0, waves) * CHAIN / rates.clock,
         "caches": work.requested / (SECOND * clocks),
         "shared memory": work.shared / (BANKS * clocks),
     }

@@ -148,11 +148,21 @@ STRATEGIES: dict[str, Strategy] = {
 }
 
 
+def _of_one_axis(name: str, space: IndexSpace, device: DeviceLimits) -> Choice:
+    """A strategy that knows no rows that grow lays out what FoldLast2 makes of them."""
+    folded = FoldLast2()
+    choice = choose(name, folded.forward(space), device)
+    chain = Chain((folded, *choice.chain.steps), choice.chain.grid_block)
+    return Choice(chain, ("rows that grow are folded into one axis", *choice.reasons))
+
+
 def choose(name: str, space: IndexSpace, device: DeviceLimits, unit_axis: int | None = None) -> Choice:
     """The mapping that the named strategy gives the space; where it has none, that of `auto`, its reasons led by why.
     Every choice fits the device. `unit_axis`: the axis along which the written array is contiguous, for `auto`.
     `KeyError` for a name that is no strategy."""
     space = space.normalised()
+    if name != "auto" and space.growth:
+        return _of_one_axis(name, space, device)
     found = auto(space, device, unit_axis) if name == "auto" else STRATEGIES[name](space, device)
     if isinstance(found, Choice):
         return found

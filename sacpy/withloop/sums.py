@@ -19,9 +19,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cache
-from math import comb, isqrt
+from math import comb
 
 from sacpy.nodes import Node
+from sacpy.withloop.arithmetic import place_in_rows
 from sacpy.withloop.piecewise import (
     ONE,
     ZERO,
@@ -318,28 +319,17 @@ def is_never_negative(of: Poly) -> bool:
 
 class Inverse(Node):
     """How the position on an axis is found from the elements `k` that lie before: the last `x` with S(x) <= k. `kind`:
-    "linear" (S = a x: x = k / a), "quadratic" (S = (a x^2 + b x) / c: a root, which may be one off), or "search"
-    (bisection)."""
+    "linear" (S = a x: x = k / a), "rows" (S is quadratic: what lies at `x` has `growth` elements more than what lies at
+    x - 1, and at least `least`: a root, see `arithmetic.place_in_rows`), or "search" (bisection)."""
 
     kind: str
     a: Poly = ZERO
-    b: Poly = ZERO
-    c: int = 1
-
-    @property
-    def is_exact(self) -> bool:
-        """Whether the root of a quadratic one, in floating point, is never off, for offsets below 2^31. Under it is
-        u = b b + 4 a c k, a whole number below 2^45 here; where an extent begins it is a square, of which the root is
-        exact, and in front of that it is less by 4 a c, so the root is less by far more than rounding adds: relatively
-        by 2^-44, not 2^-53. And to divide by 2 a, a power of two, is exact."""
-        a, b = self.a.constant, self.b.constant
-        if self.kind != "quadratic" or a is None or b is None or a < 1:
-            return False
-        return int(a) & (int(a) - 1) == 0 and a * self.c <= 1 << 11 and abs(b) <= 1 << 20
+    growth: int = 0
+    least: Poly = ZERO
 
 
-def inverse(of: Poly | None, variable: str) -> Inverse:
-    """The inverse of a sum, as a function of the position `variable`."""
+def inverse(of: Poly | None, variable: str, end: Poly) -> Inverse:
+    """The inverse of a sum, as a function of the position `variable`, which is below `end`."""
     if of is None:
         return Inverse("search")
     slope = coefficient_of(of, variable)
@@ -352,9 +342,9 @@ def inverse(of: Poly | None, variable: str) -> Inverse:
         e = next((e for f, e in monomial if f == factor), 0)
         parts[e] = parts.get(e, ZERO) + Poly(((rest, coefficient),))
     a = parts.get(2, ZERO).constant
-    if set(parts) <= {1, 2} and a and variable not in names(parts.get(1, ZERO)):
-        common = 2 * a.denominator
-        return Inverse("quadratic", number(a * common), parts.get(1, ZERO).scaled(common), common)
+    if set(parts) <= {1, 2} and a and (2 * a).denominator == 1 and variable not in names(parts.get(1, ZERO)):
+        growth, first = int(2 * a), parts.get(1, ZERO) + number(a)
+        return Inverse("rows", growth=growth, least=first + number(min(growth, 0)) * (end - ONE))
     return Inverse("search")
 
 
@@ -392,15 +382,11 @@ def index_at(extents: Extents, values: Mapping[str, int], k: int) -> tuple[int, 
                 return offset(extents, values, (*found, x)) - offset(extents, values, (*found, 0))
             return value_at(s, {**at, position(axis): x})
 
-        how = inverse(s, position(axis))
+        how = inverse(s, position(axis), extents.axes[axis])
         if how.kind == "linear":
             x = k // max(value_at(how.a, at), 1)
-        elif how.kind == "quadratic":
-            a, b = value_at(how.a, at), value_at(how.b, at)
-            root = isqrt(max(b * b + 4 * a * how.c * k, 0))
-            x = min(max((root - b) // (2 * a), 0), end - 1)
-            x -= int(before(x) > k)
-            x += int(x + 1 < end and before(x + 1) <= k)
+        elif how.kind == "rows":
+            x, _ = place_in_rows(k, value_at(how.least, at), how.growth, end)
         else:
             low, high = 0, end
             while high - low > 1:

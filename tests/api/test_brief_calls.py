@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import sacpy
-from sacpy.embedding.runner import MISSED, Runner
+from sacpy.embedding.runner import MISSED, Runner, no_gate
 from sacpy.jit.host.gate_text import ENTRY
 from sacpy.jit.run import versions
 
@@ -79,6 +79,11 @@ def test_packed_arrays_go_there_in_parts() -> None:
 double f(double[i<n, i+1] a, double[n] x) { return sum({ [i] -> sum(a[i] * take([i+1], x)) | [i] < [n] }); }
 double f(double[n] a, int b, double[n] x) { return -1.0; }
 double[i<n, i+1] less(double[i<n, i+1] a) { return a - 1.0; }
+double, double[i<n, n-i], int[i<m, i/2] several(double[i<n, n-i] a, int m)
+{ return (sum(a), 2.0 * a, { [i,j] -> i - j | [i,j] < [m, i/2] }); }
+double[i<n, i+1] same(double[i<n, i+1] a)
+{ s = 0.0; for (i = 0; i < n; i++) { s += a[i,0] * s; } if (s > 1.0e300) { a[0,0] = s; } return a; }
+double[i<n, i+1] made(int n) { return { [i,j] -> tod(i * j) | [i,j] < [n, i+1] }; }
 """)
     v, x = np.arange(36.0), np.ones(8)
     p = sacpy.packed("double[i<n, i+1]", v, n=8)
@@ -90,6 +95,23 @@ double[i<n, i+1] less(double[i<n, i+1] a) { return a - 1.0; }
         module.f(p)
     result = directly(module.less, p)
     assert np.array_equal(result.data, v - 1.0) and result.extents.tolist() == [*range(1, 9)] and v[0] == 0.0
+    upper = sacpy.packed("double[i<n, n-i]", v, n=8)
+    total, twice, table = directly(module.several, upper, 5)
+    assert total == v.sum() and np.array_equal(twice.data, 2 * v) and twice.extents[0] == 8
+    assert table.data.tolist() == [2, 3, 4, 3] and table.extents.tolist() == [0, 0, 1, 1, 2]
+    assert directly(module.made, 4).data.tolist() == [0, 0, 1, 0, 2, 4, 0, 3, 6, 9]
+    same = directly(module.same, p)
+    same.data[0] = 7.0
+    assert v[0] == 0.0 and p.data[0] == 0.0, "a result is no argument"
+
+
+def test_a_packed_result_goes_through_the_gate() -> None:
+    source = "use Array: all; double[i<n, i+1] less(double[i<n, i+1] a) { return a - 1.0; }"
+    f = sacpy.Session(target="cpu").compile(source).less
+    p = sacpy.packed("double[i<n, i+1]", np.arange(6.0), n=3)
+    directly(f, p)
+    assert f.gate is not no_gate and f.gate(p).data.tolist() == [-1, 0, 1, 2, 3, 4]
+    assert f.gate(p.data) is MISSED and f.gate(sacpy.packed("double[i<n, n-i]", p.data, n=3)) is MISSED
 
 
 def test_what_is_called_through_a_gate_may_use_threads(module: sacpy.Module) -> None:

@@ -14,6 +14,8 @@ import numpy as np
 import pytest
 
 import sacpy
+from sacpy.embedding.runner import MISSED
+from sacpy.interp.limits import Limits
 from sacpy.jit.device.dlpack import Tensor, from_capsule, is_dense, to_capsule
 from sacpy.jit.device.interop import adopted
 
@@ -72,6 +74,51 @@ def test_copies_are_the_callers_and_views_are_not() -> None:
         v.host()[0] = 1.0
     assert np.asarray(v).tolist() == [0.0, 1.0, 2.0, 3.0, 4.0]
     assert np.asarray(v, np.float32).dtype == np.float32
+
+
+def gated(function: Any, *args: Any) -> bool:
+    """Whether a call with these arguments goes straight to the device."""
+    return function.gate(*args) is not MISSED
+
+
+def test_calls_of_known_shapes_go_straight_to_the_device() -> None:
+    session = sacpy.Session(target="emulator")
+    module = session.define(
+        "use Array: all;\n"
+        "double[n] scaled(double[n] v, double k) { return { [i] -> v[i] * k | [i] < [n] }; }\n"
+        "int[.] at(int[n] v, int[m] w) { return { [i] -> v[w[i]] | [i] < [m] }; }\n"
+        "double[.,.] outer(double[n] v, double[m] w) { return { [i,j] -> v[i] * w[j] | [i,j] < [n,m] }; }"
+    )
+    host = np.arange(70_000.0)
+    v, short = on_device(host), on_device(host[:60_000])
+    assert not gated(module.scaled, v, 2.0)
+    for _ in range(3):
+        assert (module.scaled(v, 2.0).numpy() == host * 2.0).all()
+    assert gated(module.scaled, v, 3.0)
+    assert (module.scaled(v, 3.0).numpy() == host * 3.0).all()
+    assert not gated(module.scaled, short, 3.0)  # another shape
+    assert (module.scaled(short, 3.0).numpy() == host[:60_000] * 3.0).all()
+    assert gated(module.scaled, short, 3.0) and gated(module.scaled, v, 3.0)
+    for wrong in ((v, 2), (v, True), (v,), (v, 2.0, 1), (host, 2.0), (on_device(host.astype(np.float32)), 2.0)):
+        assert not gated(module.scaled, *wrong)
+    assert (module.scaled(v, 2).numpy() == host * 2.0).all()
+    # what a check refuses is told as ever
+    good, bad = np.full(70_000, 7, np.int32), np.full(70_000, 7, np.int32)
+    bad[66_000] = 70_000
+    a, b, c = (on_device(x) for x in (np.arange(70_000, dtype=np.int32), good, bad))
+    for _ in range(3):
+        assert (module.at(a, b).numpy() == 7).all()
+    assert gated(module.at, a, b) and not gated(module.at, a, c)
+    with pytest.raises(sacpy.SacError, match="E0601"):
+        module.at(a, c)
+    assert (module.at(a, b).numpy() == 7).all()
+    # where time is limited somebody has to watch
+    limited = sacpy.Session(target="emulator", limits=Limits(seconds=20.0)).define(
+        "double[n] scaled(double[n] v, double k) { return { [i] -> v[i] * k | [i] < [n] }; }"
+    )
+    for _ in range(3):
+        assert (limited.scaled(v, 2.0).numpy() == host * 2.0).all()
+    assert not gated(limited.scaled, v, 2.0)
 
 
 def test_functions_choose_by_shape(module: Any) -> None:

@@ -346,3 +346,27 @@ def test_the_clock_waits_for_the_last_result() -> None:
     made = iter(np.arange(10**6))
     assert seconds(lambda: next(made), waited.append) > 0
     assert len(waited) > 4 and waited == sorted(waited)
+
+
+def test_kernels_and_with_loops_are_rehearsed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("benchmarks.gpu.steps.GROUPS", 20)
+    steps = Steps(Settings(emulator=True))
+    row = steps.kernel("map, float")
+    assert row["sacpy"] > 0 and row["launches alone"] > 0 and row["unit"] == "B"
+    assert row["by hand"] == "left out: RuntimeError: nothing is compiled by hand here"
+    told = command.line("kernel map, float", row, {})
+    assert "its launches" in told and told.endswith(row["by hand"])
+    found = steps.agreement("with-loops", 1)
+    assert len(found) > 5 and set(found.values()) == {""}
+
+
+def test_a_step_that_the_end_cuts_off_is_left_out() -> None:
+    now = [0.0]
+
+    def clock() -> float:
+        now[0] += 1.0
+        return now[0]
+
+    start, _ = starting(lambda name: {"of": name} if name == "a" else None)
+    found = run(start, ["a", "b"], each=60.0, whole=6.0, clock=clock)
+    assert found["b"] == {"left out": "6 s were over"}

@@ -20,6 +20,9 @@ PICTURES = {
     "prune": ("GridBlock(1, PruneGrid(Gen))", IndexSpace.of((0, 0), (5, 5), (2, 2)), 1),
     "permute": ("GridBlock(1, Permute([1, 0], Gen))", IndexSpace.box((3, 5)), 1),
     "fold": ("GridBlock(1, SplitLast(4, FoldLast2(Gen)))", IndexSpace.box((2, 5)), 1),
+    "fold_rows": ("GridBlock(1, SplitLast(4, FoldLast2(Gen)))", IndexSpace.rows((4, 4), -1), 1),
+    "triangle": ("GridBlock(1, FoldTriangle(Gen))", IndexSpace.rows((6, 1), 1), 1),
+    "triangle_odd": ("GridBlock(1, FoldTriangle(Gen))", IndexSpace.rows((5, 5), -1), 1),
     "split": ("GridBlock(1, SplitLast(4, Gen))", IndexSpace.box((10,)), 1),
     "pad": ("GridBlock(1, PadLast(4, Gen))", IndexSpace.box((4, 7)), 1),
     "chain": (

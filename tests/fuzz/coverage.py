@@ -29,7 +29,8 @@ PATHS = ("native", "run again", "widened", "refused", "from the cache", "threads
 
 
 def _name(step: passes.Step) -> str:
-    return step.run.__module__.rpartition(".")[2]
+    module = step.run.__module__
+    return step.name if module == passes.__name__ else module.rpartition(".")[2]
 
 
 PASSES = tuple(dict.fromkeys(map(_name, passes.STEPS)))

@@ -47,7 +47,9 @@ from sacpy.jit.ir.graph import (
     View,
     WithLoop,
 )
+from sacpy.jit.ir.operations import PLACES
 from sacpy.lang.types import BITS
+from sacpy.withloop.arithmetic import place_in_rows
 
 
 class CheckFailed(Exception):
@@ -175,6 +177,8 @@ class Evaluator:
         args = self.all(op.args)
         if op.code == "select":
             return args[1] if args[0] else args[2]
+        if op.code in PLACES:
+            return place_in_rows(*map(int, args))[op.code == "column"]
         try:
             result = scalar_version(op.code, op.args[0].base)(*args)
         except Fault:

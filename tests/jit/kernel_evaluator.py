@@ -20,7 +20,9 @@ from sacpy.interp.values import Value, dtype_of
 from sacpy.jit.ir import kernel as k
 from sacpy.jit.ir.graph import Atom, Const, Load, Op, Var, extents_of
 from sacpy.jit.ir.kernel_verify import verify_kernel
+from sacpy.jit.ir.operations import PLACES
 from sacpy.jit.kernels import Launch, Plan
+from sacpy.withloop.arithmetic import place_in_rows
 
 _SPOILT = {"f": float("nan"), "i": 77, "u": 77, "b": True}  # what memory holds before it is written
 
@@ -110,6 +112,8 @@ class KernelRun:
                 args = [self.get(a) for a in r.args]
                 if r.code == "select":
                     return args[1] if args[0] else args[2]
+                if r.code in PLACES:
+                    return place_in_rows(*map(int, args))[r.code == "column"]
                 try:
                     value = scalar_version(r.code, r.args[0].base)(*args)
                 except Fault:

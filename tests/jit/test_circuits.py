@@ -229,6 +229,30 @@ ELSEWHERE: dict[str, tuple[str, tuple[Any, ...]]] = {
         """double[.], double[.] f(double[n] a) { r = there(a); w = r ++ there(r); r[0] = 1.0; return (w, r); }""",
         (V,),
     ),
+    "a row of the part is needed afterwards": (
+        """double[.,.], double[.] f(double[n,m] a, int k) { r = { [i] -> there(a[i]) | [i] < [n] }; v = r[k];
+             w = r ++ a; w[k,3] = 17.0; x = 0.0;
+             for (i = 0; i < m; i++) { v[i] = 0.5 * v[i] + x; x = v[i] + w[k,i]; } return (w, v); }""",
+        (A, 3),
+    ),
+    "a call gives the part again": (
+        """noinline double[.] same(double[.] a, int k) { if (k > 100) { r = reverse(a); } else { r = a; } return r; }
+           double[.], double[.] f(double[n] a, int k) { r = there(a); v = same(r, k); w = r ++ a; w[3] = 17.0;
+             return (w, v); }""",
+        (V, 3),
+    ),
+    "a branch gives the part again": (
+        """double[.], double[.] f(double[n] a, int k) { r = there(a); if (k > 2) { v = r; } else { v = a; }
+             w = r ++ a; w[3] = 17.0; return (w, v); }""",
+        (V, 3),
+    ),
+    "the rest changes places": (
+        """double[n,m] f(double[n,m] a, int h) { for (k = 0; k < h; k++) {
+             r = swept({ [i,j] -> tod(i * j + k) | [i,j] < [h,m] });
+             a = with { ([0,0] <= [i,j] < [h,m]) : r[i,j]; ([h,0] <= [i,j] < [n,m]) : a[n - 1 - i + h,j]; }
+                 : modarray(a); } return a; }""",
+        (A, 7),
+    ),
     "only some of the part": (
         """double[.] f(double[n] a, int k) { r = there(a); return take([k], r) ++ drop([k + 1], r); }""",
         (V, 4),

@@ -348,6 +348,40 @@ def test_engines_on_one_device_keep_their_own_books() -> None:
     assert len(one.device.account.notes) == 1 and other.device.account.notes == []
 
 
+LOOPS = """
+int[k] steps(int[n] v, int k)
+{
+  return with {
+    ([0] <= [i] < [k]) {
+      s = i;
+      while (s < 100) { s = s * 2 + v[s % n] % 2 + 1; }
+    } : s;
+  } : genarray([k], 0);
+}
+int[k] pieces(int[n] v, int k)
+{
+  return with {
+    ([0] <= [i] < [k]) {
+      s = 1;
+      for (j = 50 * i; j < min(50 * i + 50, n); j++) { s = s * 3 + v[j]; }
+    } : s;
+  } : genarray([k], 0);
+}
+"""
+
+
+def test_few_indices_with_loops_of_their_own_stay_on_the_host() -> None:
+    both = Both(LOOPS, Policy(least=0.0))
+    v = np.arange(700, dtype=np.int32)
+    both.same("steps", v, 20)
+    (placed,) = both.programs()[0].runtime.placed
+    assert placed.reason == "a loop runs at each of only 20 indices, which would leave the device idle"
+    both.same("steps", v, 600)
+    assert placed.device == 1
+    both.same("pieces", v, 14)  # the loop has a few rounds
+    assert [p.runtime.placed[0].device for p in both.programs()] == [1, 1]
+
+
 STRETCHES = """
 int[.] f(int[n] v)
 {

@@ -211,6 +211,14 @@ def test_resources_are_read_from_the_assembler_s_words() -> None:
         12,
         16,
     )
+    linked = (
+        "info    : 0 bytes gmem\ninfo    : Function properties for 'sac_x':\n"
+        "info    : used 8 registers, used 1 barriers, 16 stack, 1536 bytes smem, 536 bytes cmem[0], 0 bytes lmem\n"
+    )
+    found = resources(linked)
+    assert (found.registers, found.shared_bytes, found.stack_bytes) == (8, 512, 16)
+    both = resources(log + linked)
+    assert (both.registers, both.shared_bytes, both.stack_bytes) == (40, 2048, 48)
     with pytest.raises(AssemblyError, match="it says nothing"):
         resources("")
 

@@ -11,6 +11,7 @@ import pytest
 from sacpy.jit.cache import Cache
 from sacpy.jit.run.on_demand import OnDemand
 from sacpy.session import Session
+from tests.jit.test_circuits import SC, TABLE
 from tests.jit.test_device_programs import Both
 
 HEAD = "use Array: all;\nuse Math: all;\n"
@@ -144,6 +145,13 @@ def test_where_what_is_read_may_change_the_code_looks_when_it_runs(low: int) -> 
     args = (MATRIX, 6, low, 18, 5)
     assert on_host(PROGRAM, "shifted", *args) == (1 if low >= 12 else 6)
     assert on_device(PROGRAM, "shifted", *args) <= (2 if low >= 12 else 6)
+
+
+@pytest.mark.parametrize("name", ["Needleman and Wunsch", "elimination", "red and black"])
+def test_no_step_copies_an_array_on_a_device_either(name: str) -> None:
+    text, given, _, _ = TABLE[name]
+    args = tuple(a[:25, :25].copy() if isinstance(a, np.ndarray) else a for a in given)
+    assert on_device(SC.partition("\n")[2] + text, "f", *args) <= 2
 
 
 INSIDE = """

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
 from sacpy.jit.ir.graph import Unit
+from sacpy.jit.ir.kernel_printer import print_kernel
 from tests.jit import graph_text
 from tests.jit.builder import B, arguments, unit
 from tests.jit.kernel_tools import agree, options
@@ -66,3 +69,19 @@ def test_a_constant_index_outside_of_an_array_in_registers_in_a_branch_that_is_n
 ) -> None:
     text = CALLED.format(index=index, access="\n    ".join(ACCESSES[access]))
     assert agree(graph_text.unit(text), (5,)).launches
+
+
+@pytest.mark.parametrize(("overlap", "first"), [(0, 2), (1, 0)], ids=["apart", "overlapping"])
+def test_of_pieces_that_share_a_launch_the_largest_is_asked_first(overlap: int, first: int) -> None:
+    """Where no two partitions have an index; else the order is the program's."""
+    b = B()
+    params, (a,), inputs = arguments(b, ("double", 1))
+    parts = [
+        b.partition([0], [1 + overlap], lambda b, i: b.op("tod", i)),
+        b.partition([39], [40], lambda b, i: b.load(a, 0)),
+        b.partition([1], [39], lambda b, i: b.op("add", b.load(a, i), 1.0)),
+    ]
+    made = b.genarray("double", a.type.extents, parts, disjoint=not overlap, complete=True)  # type: ignore[union-attr]
+    (launch,) = agree(unit(b, params, inputs, [made]), [np.arange(40.0)]).launches
+    asked = re.search(r"lt below0_(\d)", print_kernel(launch.kernel))
+    assert launch.purpose == "pieces" and asked is not None and int(asked[1]) == first

@@ -18,7 +18,7 @@ from sacpy.jit.device.weigh import Policy
 from sacpy.jit.emission import toolchain
 from sacpy.jit.emission.assemble import FRONT_ENDS, cubin
 from sacpy.jit.emission.emulator import ORDERS
-from sacpy.jit.kernels import scanned
+from sacpy.jit.kernels import scan_phases, scanned
 from sacpy.jit.run.on_demand import OnDemand
 from sacpy.session import Session
 from sacpy.withloop.devices import DEVICES
@@ -63,7 +63,7 @@ OFTEN = ("longs", "extremes", "affine")
 @contextmanager
 def small_tiles() -> Iterator[None]:
     """Tiles of 64 values."""
-    with patch.object(scanned, "BLOCK", 32), patch.object(scanned, "EACH", 2):
+    with patch.object(scan_phases, "BLOCK", 32), patch.object(scan_phases, "BYTES_EACH", 8):
         yield
 
 
@@ -96,14 +96,52 @@ def test_an_element_is_what_the_interpreter_says(case: str, order: str) -> None:
     assert sum(once) >= len(SIZES) - 2  # of vectors as short as that the types tell the length
 
 
-def test_a_tile_combines_what_those_before_it_tell_of_themselves() -> None:
-    tell = scanned._Writer.tell
+GROUPED = {
+    "sums": "double[.] f(int[n] v) { return cumsum(tod(v) * 0.1); }",
+    "before": "float[.] f(int[n] v) { return cumsum_exclusive(tof(v) * 0.1f); }",
+    "flags": "double[.] f(int[n] v) { return cumsum_by_flags(v % 7 == 0, tod(v) * 0.1); }",
+    "products, and the last": """double[.], double f(int[n] v) {
+        s = 0.5;
+        w = { [i] -> 1.0 + 0.01 * tod(v[i]) | [i] < [n] };
+        for (i = 0; i < n; i++) { s = s * w[i]; w[i] = s; }
+        return (w, s);
+    }""",
+    "affine": """struct Map { double a; double b; };
+    struct Map then(struct Map x, struct Map y) { return Map{x.a * y.a, x.b * y.a + y.b}; }
+    double[.], double[.] f(int[n] v) {
+        s = with { ([0] <= [i] < [n]) : Map{0.1 * tod(v[i]), tod(i)}; } : scan(then, Map{1.0, 0.0});
+        return ({ [i] -> s[i].a | [i] < [n] }, { [i] -> s[i].b | [i] < [n] });
+    }""",
+}
 
-    def less(self: scanned._Writer, tile: Any, element: Any, what: Any) -> None:
+
+@pytest.mark.parametrize("case", GROUPED)
+def test_sums_of_reals_are_made_in_the_same_groups_each_time(case: str) -> None:
+    with small_tiles():
+        ways = [Both(HEAD + GROUPED[case], order=order) for order in (ORDERS if case == "sums" else ORDERS[:1])]
+        for n in (*SIZES, 5000):
+            v = argument(n)
+            found = [parts(both.there.f(v)) for both in ways]
+            for x, *others in zip(parts(ways[0].plain.f(v.copy())), *found, strict=True):
+                assert x.dtype == others[0].dtype
+                np.testing.assert_allclose(x, others[0], rtol=1e-4 if x.dtype == np.float32 else 1e-11, atol=1e-5)
+                assert all(np.array_equal(others[0], y) for y in others[1:])
+    grouped = [" tiles of " in r for launch in launches(ways[0]) for r in launch.reasons]
+    assert sum(grouped) >= 3 * (len(SIZES) - 2)
+    with small_tiles():
+        strict = Both(HEAD + GROUPED[case], strict=True)
+        for x, y in zip(parts(strict.plain.f(v.copy())), parts(strict.there.f(v)), strict=True):
+            np.testing.assert_array_equal(x, y)
+
+
+def test_a_tile_combines_what_those_before_it_tell_of_themselves() -> None:
+    tell = scanned._LookBack.tell
+
+    def less(self: scanned._LookBack, tile: Any, element: Any, what: Any) -> None:
         if what is not scanned.ALL:  # so all look back as far as the first tile
             tell(self, tile, element, what)
 
-    with small_tiles(), patch.object(scanned._Writer, "tell", less):
+    with small_tiles(), patch.object(scanned._LookBack, "tell", less):
         both = Both(HEAD + CASES["affine"])
         v = argument(1025)
         for x, y in zip(parts(both.plain.f(v)), parts(both.there.f(v)), strict=True):

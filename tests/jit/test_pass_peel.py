@@ -77,3 +77,50 @@ def test_other_loops_stay_whole(old: str, new: str) -> None:
         SWEEP.format(step=1).replace("load a[k]", "load a[j]" if old == "load a[l]" else "load a[k]").replace(old, new)
     )
     assert after(on_host, text).count("= for") == 1
+
+
+NESTED = """
+function f(int n, int m, double[n,m] u, bool t)
+    double[n,m] r = for i from 0 to n step 1 with double[n,m] a := u
+        bool below = lt 0, i
+        int i1 = add i, -1
+        bool first = le 0, i1
+        double[n,m] s = for j from 0 to m step 1 with double[n,m] b := a
+            bool behind = lt 0, j
+            int j1 = add j, -1
+            bool low = le 0, j1
+            double x = if below
+                check first : not negative
+                double x1 = if behind
+                    check low : not negative
+                    double x2 = load b[i1,j1]
+                    give x2
+                else
+                    give 1.0
+                give x1
+            else
+                double x3 = if t
+                    give 2.0
+                else
+                    give 3.0
+                give x3
+            double y = load b[i,j]
+            double z = mul y, 0.5
+            double w = add z, x
+            double[n,m] c = update b[i,j] with w
+            next c
+        next s
+    return n, m, r
+"""
+
+
+def test_loops_in_loops_are_peeled_where_conditions_in_conditions_tell_first_rounds() -> None:
+    loops = re.split(r"^(?= *double\[n,m\] \S+ = for)", after(on_host, NESTED), flags=re.M)[1:]
+    inner = [text for text in loops if "update" in text]
+    assert (len(loops), len(inner)) == (6, 4)  # of i = 0 and of those behind it, j = 0 and those behind it
+    assert not any("= if" in text or "check" in text for text in loops)
+    u = parsed(NESTED)
+    many = [[RNG.standard_normal((n, m)), t] for n in (0, 1, 2, 5) for m in (0, 1, 2, 4) for t in (False, True)]
+    for args in many:
+        assert outcome(on_host(u), args) == outcome(u, args)
+    agree_on(on_host(u), many)

@@ -352,3 +352,61 @@ def test_what_is_chosen_is_known_anew_where_a_case_becomes_certain() -> None:
     found = after(run, text)
     assert found.count("check") == 1 and "load a[j]" in found
     assert after(run, text.replace("eq n, m", "le n, m").replace("sub i, one", "sub one, i")).count("check") == 2
+
+
+LATER = """
+function f(int n, double[n] a, int j)
+    int i = max j, 0
+    bool first = lt 0, i
+    int k = add i, -1
+    bool low = le 0, k
+    bool high = lt k, n
+    double m = if first
+        check low : not negative
+        check high : below
+        double x = load a[k]
+        give x
+    else
+        give 1.0
+    return m
+"""
+
+
+def test_what_a_branch_is_about_proves_checks_of_what_was_computed_before() -> None:
+    text = after(run, LATER)
+    assert "check low" not in text and "check high" in text
+    for i in (-1, 0, 1, 3, 4, -(2**31)):
+        args = [np.arange(3.0), i]
+        assert outcome(run(unit(LATER)), args) == outcome(unit(LATER), args)
+
+
+@pytest.mark.parametrize(
+    ("base", "digit", "known"),
+    [
+        ("uint", "shr key, 24:uint", True),
+        ("uint", "shr key, 23:uint", False),
+        ("ulong", "bitand key, 255:ulong", True),
+        ("ulong", "bitand key, 256:ulong", False),
+        ("long", "bitand key, 255:long", True),
+        ("ulong", "mod key, 256:ulong", True),
+        ("ulong", "mod key, 257:ulong", False),
+        ("long", "mod key, 256:long", False),
+        ("ulong", "bitand key, 9223372036854775808:ulong", False),
+    ],
+)
+def test_a_digit_of_a_key_is_an_index(base: str, digit: str, known: bool) -> None:
+    found = after(
+        run,
+        f"""
+function f({base} key, int[256] counts)
+    {base} d = {digit}
+    int i = toi d
+    bool low = le 0, i
+    check low : not negative
+    bool high = lt i, 256
+    check high : below
+    int x = load counts[i]
+    return x
+""",
+    )
+    assert ("check" not in found) == known

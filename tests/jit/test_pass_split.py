@@ -472,3 +472,29 @@ def test_what_steps_is_cut_at_its_ends(step: int, far: int) -> None:
     for args in many:
         assert outcome(cut, args) == outcome(u, args)
     agree_on(cut, many)
+
+
+def test_a_body_in_which_a_test_is_little_is_not_copied_for_it() -> None:
+    def body(operations: int) -> str:
+        lines = "".join(
+            f"            double x{k + 1} = {'mul' if k % 2 else 'add'} x{k}, 1.5\n" for k in range(operations)
+        )
+        return f"""
+function f(int n, double[n] u)
+    double[n] r = with [n]
+        genarray double default 0.0
+        part [0] <= [i] < [n]
+            double x0 = load u[i]
+            bool first = eq i, 0
+            double y = if first
+                double z = neg x0
+                give z
+            else
+                give x0
+{lines}            double w = add x{operations}, y
+            yield w
+    return n, r
+"""
+
+    assert after(run, body(20)).count("part ") == 2
+    assert after(run, body(split.EACH)).count("part ") == 1

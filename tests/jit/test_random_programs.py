@@ -48,6 +48,7 @@ def test_a_sample_goes_everywhere(sample: Findings) -> None:
         "Fold in order",
         "Loop body first",
         "Call",
+        "call_results",
         "View",
         "Reshape",
         "fuse",

@@ -26,6 +26,7 @@ ROOT = Path(__file__).parents[2]
 
 # For each pass a program and one of its functions, or of the regions `@1`, `@2`, .. of one.
 REACH = {
+    "call_results": ("tests/corpus/kernel-multigrid-1d.sac", "vcycle/0"),
     "unroll": ("programs/black_scholes.sac", "main/0@1"),
     "dead_code": ("programs/black_scholes.sac", "horner/0"),
     "fold_withloops": ("programs/conjugate_gradient.sac", "laplacian/0"),
@@ -55,6 +56,7 @@ REACH = {
     "accumulating": ("benchmarks/first/small/matmul_main.sac", "main/0@1"),
     "short_circuit": ("programs/needleman_wunsch.sac", "table/0"),  # `layouts`: ends/0 of programs/smoothing.sac
     "assigning": ("programs/gram_schmidt.sac", "orthonormal/0"),
+    "assigning_cells": ("programs/gram_schmidt.sac", "orthonormal/0"),
     "private": ("programs/time_warping.sac", "main/0@2"),
     "stage_slice": ("programs/segment_tree.sac", "tree/0"),
     "carried": ("programs/kmeans.sac", "middles/0"),
@@ -96,19 +98,21 @@ def test_a_pass_changes_a_program(name: str, monkeypatch: pytest.MonkeyPatch) ->
         return found
 
     monkeypatch.setattr(passes, "_done", noted)
-    made(path, function, device=BY_NAME[name].on == "device")
+    step = BY_NAME[name]
+    options = OPTIONS if step.when is None or step.when(OPTIONS) else replace(OPTIONS, strict_fp=True)
+    made(path, function, device=step.on == "device", options=options)
     assert name in changed
 
 
-def made(path: str, function: str, *, device: bool = False) -> Unit:
+def made(path: str, function: str, *, device: bool = False, options: Options = OPTIONS) -> Unit:
     """A function of a program, or a region of one, optimised."""
     regions = program(path)
     owner = next(k for k in regions.program.user_keys([]) if k.partition("::")[2] == function.partition("@")[0])
     regions.function(owner)
     key = owner if "@" not in function else f"{owner}@{function.partition('@')[2]}"
     kind = tuple(map(extents, regions.signature(key).params))
-    unit = specialised(Specialiser(regions), regions, key, kind, OPTIONS, Clock())
-    return optimised(unit, OPTIONS, Clock(), device=device)
+    unit = specialised(Specialiser(regions), regions, key, kind, options, Clock())
+    return optimised(unit, options, Clock(), device=device)
 
 
 # For each choice of a schedule, by the name of its reason (or of what else is chosen), a program and a function.
@@ -121,6 +125,7 @@ CHOICES = {
     "nests.WIDTH": (WAYS, "blocks/0"),
     "nests.BLENDED": ("programs/redblack.sac", "smooth/0"),
     "nests.TOGETHER": (WAYS, "finer/0"),
+    "nests.GROWING": ("programs/trmv.sac", "transposed/0"),
     "nests.REGROUPED": (WAYS, "attended/0"),
     "nests.ORDERED": ("tests/corpus/kernel-lava.sac", "main/0@2"),
     "nests.STRIPS": (WAYS, "attention/0"),

@@ -129,7 +129,8 @@ def test_of_a_loop_that_fails_late_only_the_last_rounds_are_interpreted(monkeypa
     assert any(v.calls > 3 for u in left(engine) for v in u.versions.values())
 
 
-def test_a_failure_behind_much_native_code_is_not_run_into_at_each_level() -> None:
+def test_a_failure_behind_much_native_code_is_not_run_into_at_each_level(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sacpy.jit.run.dispatch.LATE", 1e-3)  # whatever the machine
     calls = LATE + " int g(int[.] v, int n) { return 1 + f(v, n); } int h(int[.] v, int n) { return 2 * g(v, n); }"
     found, engine = run(calls, "h", np.zeros(5_000, np.int32), 5_000_001, eager=True)
     assert "E0601" in str(found) and "in f at" in str(found)

@@ -123,6 +123,16 @@ def test_many_random_programs(target: str) -> None:
         check(seed, target)
 
 
+def test_rows_tell_where_an_index_ends_and_inner_axes_do_not() -> None:
+    """Where a comprehension has no bound."""
+    sums = "int[.] sums(int[i<n, n-i] t) { return { [i] -> sum(t[i]) + i }; } "
+    given = "int[.] f(int[.] v, int n) { return sums((int[i<n, n-i]) v); }"
+    module = Session(target="interp").compile(f"use Array: all; {sums} {given}")
+    assert module.f(np.array([1, 2, 3, 4, 5, 6], np.int32), 3).tolist() == [6, 10, 8]
+    with pytest.raises(SacError, match="E0449"):
+        Session().compile("int f(int[i<n, i+1] t) { u = { [i,j] -> t[i,j] }; return 0; }")
+
+
 def printed(source: str) -> str:
     (definition,) = parse_module(Source("<test>", source)).module.definitions
     assert isinstance(definition, FunDef)

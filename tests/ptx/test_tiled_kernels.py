@@ -1,6 +1,5 @@
 """Kernels in which threads have several cells each: on the interpreter of PTX, by both front ends, and on the emulator
-that checks every access, against the interpreter of SaC. The GPUs here have one multiprocessor, so that small arrays
-are laid out as large ones are."""
+that checks every access, against the interpreter of SaC."""
 
 from __future__ import annotations
 
@@ -9,47 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sacpy.jit.kernels import product_tiles
 from sacpy.session import Session
-from tests.ptx.checking import outcome, same, shown
+from tests.ptx.checking import outcome
+from tests.ptx.comparing import HEAD, RANDOM, compared, few_blocks, ints, reals
 from tests.ptx.driver import PtxCuda
 from tests.ptx.lending import Lent
-from tests.ptx.sessions import emulated, session
-
-RANDOM = np.random.default_rng(17)
-HEAD = "use Array: all;\nuse Math: all;\n"
-
-
-def reals(*shape: int, t: Any = np.float32) -> Any:
-    return RANDOM.standard_normal(shape).astype(t)
-
-
-def ints(*shape: int) -> Any:
-    return RANDOM.integers(-50, 50, shape).astype(np.int32)
-
-
-def compared(source: str, args: tuple[Any, ...], word: str, front: str, *, emulator: bool, strict: bool = True) -> None:
-    """The function f on arguments: what GPUs give is what the interpreter gives, to the last bit where operations keep
-    their order. `word`: in the name of a kernel that is to be among those that ran."""
-    wanted = outcome(Session(target="interp", strict_fp=strict).compile(HEAD + source), "f", args)
-    gpu = PtxCuda("sm_90", front, strict=strict, processors=1)
-    got = outcome(session(gpu, verify=True).compile(HEAD + source), "f", args)
-    assert gpu.findings.lines() == []
-    assert any(word in code.decode() for code in gpu.programs), [p.entry.name for p in gpu.programs.values()]
-    assert exactly(wanted, got) if strict else same(wanted, got, strict, True), shown(wanted, got)
-    if emulator:
-        on = outcome(emulated(1, strict=strict).compile(HEAD + source), "f", args)
-        assert same(wanted, on, strict, True), shown(wanted, on)
-
-
-def exactly(wanted: Any, got: Any) -> bool:
-    """Whether two results are equal to the last bit."""
-    if isinstance(wanted, tuple):
-        return all(exactly(w, g) for w, g in zip(wanted, got, strict=True))
-    return (
-        wanted == got
-        if isinstance(wanted, str)
-        else np.array_equal(wanted, np.asarray(got), equal_nan=np.asarray(wanted).dtype.kind == "f")
-    )
+from tests.ptx.sessions import session
 
 
 def product(base: str, term: str, zero: str, fold: str = "+", a: str = "m,k", b: str = "k,n") -> str:
@@ -67,7 +32,33 @@ REGISTER: dict[str, tuple[str, tuple[Any, ...]]] = {
     "what is left of every axis": (SINGLE, (odd, reals(21, 67))),
     "doubles, 2 cells a thread": (
         product("double", "a[i,l] * b[l,j]", "0.0"),
-        (reals(40, 33, t=np.float64), reals(33, 45, t=np.float64)),
+        (reals(30, 33, t=np.float64), reals(33, 31, t=np.float64)),
+    ),
+    "8 x 8 cells a thread": (SINGLE, (reals(125, 21), reals(21, 116))),
+    "8 x 4 cells a thread, doubles": (
+        product("double", "a[i,l] * b[l,j]", "0.0"),
+        (reals(125, 34, t=np.float64), reals(34, 61, t=np.float64)),
+    ),
+    "4 x 8 cells a thread": (product("int", "a[i,l] * b[l,j]", "0"), (ints(62, 48), ints(48, 124))),
+    "rows of whole accesses, but of no whole tiles": (SINGLE, (reals(68, 36), reals(36, 76))),
+    "from the ninth index on": (
+        "float[m,n] f(float[m,k] a, float[k,n] b) { return with { ([0,0] <= [i,j] < [m,n]) : with { ([8] <= [l] < [k])"
+        " : a[i,l] * b[l,j]; } : fold(+, 1f); } : genarray([m,n], 0f); }",
+        (reals(64, 48), reals(48, 64)),
+    ),
+    "bytes and bools": (
+        "bool[m,n], ubyte[m,n] f(bool[m,k] a, bool[k,n] b, ubyte[m,k] c, ubyte[k,n] d) { x, y = with { ([0,0] <= [i,j]"
+        " < [m,n]) { p, q = with { ([0] <= [l] < [k]) : (a[i,l] & b[l,j], c[i,l] * d[l,j]); } : (fold(|, false), "
+        "fold(+, 0ub)); } : (p, q); } : (genarray([m,n], false), genarray([m,n], 0ub)); return (x, y); }",
+        tuple(
+            [RANDOM.integers(0, 9, shape) < 2 for shape in ((64, 48), (48, 80))]
+            + [RANDOM.integers(0, 255, shape).astype(np.uint8) for shape in ((64, 48), (48, 80))]
+        ),
+    ),
+    "a check behind the fold": (
+        "int[m,n] f(int[m,k] a, int[k,n] b, int[.] v) { return with { ([0,0] <= [i,j] < [m,n]) { s = with { ([0] <= "
+        "[l] < [k]) : a[i,l] * b[l,j]; } : fold(+, 0); } : v[s & 7] + s; } : genarray([m,n], 0); }",
+        (ints(64, 32), ints(32, 64), ints(8)),
     ),
     "an operand that lies across": (product("float", "a[i,l] * b[j,l]", "0f", b="n,k"), (reals(66, 19), reals(70, 19))),
     "both across": (product("int", "a[l,i] * b[j,l]", "0", a="k,m", b="n,k"), (ints(18, 64), ints(65, 18))),
@@ -99,9 +90,53 @@ def test_folds_of_several_cells_a_thread_by_libnvvm_and_on_the_emulator(name: st
         compared(*REGISTER[name], "register_tiled", "libnvvm", emulator=True, strict=strict)
 
 
+def test_a_check_that_fails_behind_a_fold_is_told() -> None:
+    source, (a, b, v) = REGISTER["a check behind the fold"]
+    compared(source, (a, b, v[:5]), "register_tiled", "nvptx", emulator=False)
+
+
+def test_products_read_and_write_16_bytes_at_a_time_where_rows_and_arrays_begin_at_multiples_of_that() -> None:
+    for n, wide in ((76, True), (75, False)):
+        gpu = PtxCuda("sm_90", processors=1, strict=True)
+        module = session(gpu).compile(HEAD + SINGLE)
+        a, b = reals(64, 40), reals(40, n)
+        wanted = outcome(Session(target="interp", strict_fp=True).compile(HEAD + SINGLE), "f", (a, b))
+        for offset in (0, 4):
+            assert np.array_equal(np.asarray(module.f(Lent(gpu, a, 0), Lent(gpu, b, offset))), wanted)
+        texts = [code.decode() for code in gpu.programs]
+        assert [("st.global.v4" in t, "ld.global.nc.v4" in t) for t in texts] == [(wide, True), (False, False)]
+        assert gpu.findings.lines() == []
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "base", "processors", "cells"),
+    [
+        (256, 256, "float", 4, "8 x 8"),
+        (256, 256, "float", 8, "8 x 4"),
+        (64, 256, "float", 2, "4 x 8"),
+        (256, 256, "double", 4, "8 x 4"),
+        (256, 256, "int", 4, "8 x 4"),
+        (256, 256, "float", 64, "2 x 2"),
+    ],
+)
+def test_threads_have_as_many_cells_as_let_the_processors_be_done_first(
+    rows: int, columns: int, base: str, processors: int, cells: str
+) -> None:
+    zero, t = {"float": ("0f", np.float32), "double": ("0.0", np.float64), "int": ("0", np.int32)}[base]
+    gpu = PtxCuda("sm_90", "nvptx", processors=processors, races=False, most_blocks=1)
+    own = session(gpu)
+    own.compile(HEAD + product(base, "a[i,l] * b[l,j]", zero)).f(np.ones((rows, 16), t), np.ones((16, columns), t))
+    assert f"{cells} cells a thread" in own.explain("f")
+
+
 def test_a_fold_that_reads_beside_its_tiles_has_a_cell_for_each_thread() -> None:
     source = product("float", "(l < 5 ? a[i,l] : b[l,j]) * b[l,j]", "0f")
     compared(source, (reals(64, 20), reals(20, 64)), "_tiled", "nvptx", emulator=False)
+
+
+def test_blocks_that_do_the_work_of_several_wait_before_they_load_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    few_blocks(monkeypatch, product_tiles)
+    compared(SINGLE, (reals(100, 19), reals(19, 290)), "register_tiled", "nvptx", emulator=False)
 
 
 ACROSS = "{t}[n,m] f({t}[m,n] a) {{ return {{ [j,i] -> a[i,j] | [j,i] < [n,m] }}; }}"

@@ -19,6 +19,12 @@ KEPT = Path(__file__).with_suffix(".txt")
 
 def program(pragma: str, space: IndexSpace) -> str:
     """A with-loop over the space, with the pragma."""
+    if space.growth:
+        rows = f"[{space.upper[0]}, i + {space.upper[1]}]"
+        return (
+            f"int[i<n, i+1] f()\n{{\n  return with {{\n    #pragma gpukernel {pragma}\n"
+            f"    ([0, 0] <= [i, j] < {rows}) : 1;\n  }} : genarray({rows});\n}}\n"
+        )
     bounds = f"{list(space.lower)} <= iv < {list(space.upper)}" + ("" if space.dense else f" step {list(space.step)}")
     return (
         f"int[*] f()\n{{\n  return with {{\n    #pragma gpukernel {pragma}\n    ({bounds}) : 1;\n"

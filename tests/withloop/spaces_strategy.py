@@ -8,6 +8,7 @@ from sacpy.withloop.chains import Chain
 from sacpy.withloop.combinators import (
     CompressGrid,
     FoldLast2,
+    FoldTriangle,
     PadLast,
     Parameter,
     Permute,
@@ -21,6 +22,9 @@ from sacpy.withloop.spaces import IndexSpace
 
 def members(space):
     """The indices of a space by its definition, in row-major order, from all positions near it."""
+    if space.growth:
+        *outer, first = space.upper
+        return [(*at, j) for at in itertools.product(*map(range, outer)) for j in range(first + space.growth * at[-1])]
     vectors = zip(space.lower, space.upper, space.step, space.width)
     return list(
         itertools.product(
@@ -50,6 +54,15 @@ def spaces(draw, rank=None, extent=5, low=-3, dense=False):
 
 
 @st.composite
+def triangles(draw, most=9, outer=2):
+    """A space of rows that grow or shrink: none, one, empty ones, the shortest of any length, axes before it."""
+    rows, least = draw(st.integers(0, most)), draw(st.integers(0, 4))
+    growth = draw(st.sampled_from((1, -1, 1, -1, 2, -3)))
+    first = least if growth > 0 else least - growth * max(0, rows - 1)
+    return IndexSpace.rows((*draw(st.lists(st.integers(0, 3), max_size=outer)), rows, first), growth)
+
+
+@st.composite
 def chains(draw, space, most=6):
     """A random chain that is legal for the space: ShiftLB where it is needed, gaps compressed or pruned, then any
     steps; GridBlock's number within the rank."""
@@ -61,6 +74,10 @@ def chains(draw, space, most=6):
         steps.append(step)
 
     space = space.normalised()
+    if space.growth:
+        if draw(st.booleans()):
+            add(ShiftLB())
+        add(draw(st.sampled_from((FoldTriangle, FoldLast2)))())
     if draw(st.booleans()) and space.rank:
         add(PadLast(draw(st.integers(1, 5))))
     if not space.zero_based or draw(st.booleans()):

@@ -6,7 +6,17 @@ from pathlib import Path
 import pytest
 
 from sacpy.withloop.chains import Chain
-from sacpy.withloop.combinators import CompressGrid, FoldLast2, PadLast, Permute, PruneGrid, ShiftLB, SplitLast
+from sacpy.withloop.combinators import (
+    COMBINATORS,
+    CompressGrid,
+    FoldLast2,
+    FoldTriangle,
+    PadLast,
+    Permute,
+    PruneGrid,
+    ShiftLB,
+    SplitLast,
+)
 from sacpy.withloop.devices import DEVICES
 from sacpy.withloop.errors import MappingError
 from sacpy.withloop.placement import GridBlock
@@ -18,7 +28,37 @@ BOX = IndexSpace.box([9, 9])
 SHIFTED = IndexSpace.of([1, 1], [9, 9])
 GAPS = IndexSpace.of([0, 0], [9, 9], [1, 2])
 
+TRIANGLE = IndexSpace.rows([9, 1], 1)
+
 REQUIREMENTS = [
+    (
+        "GridBlock(1, SplitLast(4, Gen))",
+        TRIANGLE,
+        "E0822: SplitLast needs rows of one length (put FoldTriangle or FoldLast2 inside it, which make a rectangle or "
+        "one axis of rows that grow)",
+        "SplitLast",
+    ),
+    (
+        "GridBlock(1, Permute([1, 0], ShiftLB(Gen)))",
+        TRIANGLE,
+        "E0822: Permute needs rows of one length (put FoldTriangle or FoldLast2 inside it, which make a rectangle or "
+        "one axis of rows that grow)",
+        "Permute",
+    ),
+    (
+        "GridBlock(1, ShiftLB(Gen))",
+        TRIANGLE,
+        "E0822: GridBlock needs rows of one length (put FoldTriangle or FoldLast2 inside it, which make a rectangle or "
+        "one axis of rows that grow)",
+        "GridBlock",
+    ),
+    (
+        "GridBlock(1, FoldTriangle(Gen))",
+        BOX,
+        "E0822: FoldTriangle needs rows that grow, as those of `[i,j] < [n, i+1]` do (leave it out: what has rows of "
+        "one length is a rectangle)",
+        "FoldTriangle",
+    ),
     (
         "GridBlock(1, CompressGrid([0, 1], Gen))",
         SHIFTED,
@@ -263,7 +303,7 @@ PRAGMAS = [
     (
         "gpukernel GridBlock(1, Rotate(Gen))",
         "E0802: there is no combinator Rotate here (there are ShiftLB, CompressGrid, PruneGrid, Permute, FoldLast2, "
-        "SplitLast, PadLast, Gen)",
+        "FoldTriangle, SplitLast, PadLast, Gen)",
         "Rotate",
     ),
     (
@@ -439,15 +479,17 @@ def test_every_code_is_explained():
 def test_checks_by_class_agree_with_the_table():
     """Which combinators need what: the table itself."""
     needs = {
-        c.__name__: (c.needs_zero_based, c.needs_dense)
-        for c in (ShiftLB, CompressGrid, PruneGrid, Permute, FoldLast2, SplitLast, PadLast)
+        c.__name__: (c.needs_zero_based, c.needs_dense, c.takes_rows)
+        for c in (ShiftLB, CompressGrid, PruneGrid, Permute, FoldLast2, FoldTriangle, SplitLast, PadLast)
     }
     assert needs == {
-        "ShiftLB": (False, False),
-        "CompressGrid": (True, False),
-        "PruneGrid": (True, False),
-        "Permute": (False, False),
-        "FoldLast2": (True, True),
-        "SplitLast": (True, True),
-        "PadLast": (False, False),
+        "ShiftLB": (False, False, True),
+        "CompressGrid": (True, False, False),
+        "PruneGrid": (True, False, False),
+        "Permute": (False, False, False),
+        "FoldLast2": (True, True, True),
+        "FoldTriangle": (True, True, True),
+        "SplitLast": (True, True, False),
+        "PadLast": (False, False, False),
     }
+    assert set(needs) == set(COMBINATORS)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Mapping
 
-import numpy as np
 import pytest
 
 from sacpy.withloop import piecewise as pw
@@ -108,23 +107,20 @@ def test_closed_forms() -> None:
     assert Extents((N, pw.quotient("div", X[0], pw.number(2)))).sums()[0] is None
 
 
-@pytest.mark.parametrize("extent", [X[0] + ONE, X[0], X[0] + pw.number(1000), X[0].scaled(2) + ONE, X[0].scaled(4)])
-def test_roots_that_need_no_correction(extent: Poly) -> None:
-    """In front of each row, at its first element, and at its last one."""
-    how = inverse(Extents((N, extent)).sums()[0], position(0))
-    assert how.kind == "quadratic" and how.is_exact
-    a, b, c = float(how.a.constant or 0), float(how.b.constant or 0), how.c
-    x = np.arange(1.0, 70000.0)
-    starts = (a * x + b) * x / c
-    for k in (starts - 1, starts, starts + 1):
-        k = k[(k >= 0) & (k < 2.0**31)]
-        found = np.floor((np.sqrt(k * (4 * a * c) + b * b) - b) * (1.0 / (2 * a)))
-        assert ((a * found + b) * found / c <= k).all() and ((a * (found + 1) + b) * (found + 1) / c > k).all()
-
-
-def test_roots_that_may_be_off() -> None:
-    for extent in (N - X[0], X[0] + N, X[0].scaled(3), X[0] + pw.number(1 << 21)):
-        assert not inverse(Extents((N, extent)).sums()[0], position(0)).is_exact
+@pytest.mark.parametrize(
+    ("extent", "growth", "least"),
+    [
+        (X[0] + ONE, 1, "1"),
+        (X[0], 1, "0"),
+        (X[0].scaled(2) + N, 2, "n"),
+        (N - X[0], -1, "1"),
+        (N - X[0] - ONE, -1, "0"),
+    ],
+)
+def test_rows_that_grow(extent: Poly, growth: int, least: str) -> None:
+    """Of a triangle the shortest row is known, whichever way it lies."""
+    how = inverse(Extents((N, extent)).sums()[0], position(0), N)
+    assert (how.kind, how.growth, str(how.least)) == ("rows", growth, least)
 
 
 def test_band() -> None:
@@ -144,14 +140,14 @@ def test_band() -> None:
 @pytest.mark.parametrize(
     ("axes", "kinds"),
     [
-        ((N, X[0] + ONE), "quadratic linear"),
-        ((N, N - X[0]), "quadratic linear"),
+        ((N, X[0] + ONE), "rows linear"),
+        ((N, N - X[0]), "rows linear"),
         ((N, M), "linear linear"),
-        ((N, X[0] + ONE, X[1] + ONE), "search quadratic linear"),
+        ((N, X[0] + ONE, X[1] + ONE), "search rows linear"),
     ],
 )
 def test_inverses(axes: tuple[Poly, ...], kinds: str) -> None:
-    found = [inverse(s, position(k)).kind for k, s in enumerate(Extents(axes).sums())]
+    found = [inverse(s, position(k), axes[k]).kind for k, s in enumerate(Extents(axes).sums())]
     assert found == kinds.split()
 
 

@@ -35,6 +35,12 @@ def _constant(op: str) -> Maker:
     return make
 
 
+def _in_rows(which: int) -> Callable[..., Value]:
+    from sacpy.withloop.arithmetic import place_in_rows
+
+    return lambda number, least, growth, rows: place_in_rows(number, least, growth, rows)[which]
+
+
 def _simple(function: Callable[..., Value]) -> Maker:
     return lambda base, cell, attrs: function
 
@@ -62,6 +68,8 @@ STRUCTURAL: dict[str, Maker] = {
     "require": lambda base, cell, attrs: structure.require_of(*map(str, attrs or ("", "", ""))),
     "slice": lambda base, cell, attrs: structure.slice_of(str(attrs[0]), cell),
     "place": lambda base, cell, attrs: structure.place_of(str(attrs[0]), cell),
+    "row": lambda base, cell, attrs: _in_rows(0),
+    "column": lambda base, cell, attrs: _in_rows(1),
     **{op: _simple(lambda n, a: a) for op in ("hideValue", "hideShape", "hideDim")},
     **{op: _constant(op) for op in ("zero", "one", "minval", "maxval")},
 }

@@ -166,6 +166,23 @@ class _Affine:
         same: tuple[Coefficients, int | None] = ({}, None) if a[0] == {} else (None, None)
         return same, same
 
+    def subtract(
+        self, a: tuple[Coefficients, int | None], b: tuple[Coefficients, int | None]
+    ) -> tuple[Coefficients, int | None]:
+        if a[0] is None or b[0] is None:
+            return None, None
+        return {q: a[0].get(q, 0) - b[0].get(q, 0) for q in {*a[0], *b[0]}}, None
+
+    def choose(
+        self, condition: None, a: tuple[Coefficients, int | None], b: tuple[Coefficients, int | None]
+    ) -> tuple[Coefficients, int | None]:
+        return None, None
+
+    def in_rows(
+        self, a: tuple[Coefficients, int | None], least: Slot, growth: Slot, rows: Slot
+    ) -> tuple[tuple[Coefficients, int | None], tuple[Coefficients, int | None]]:
+        return (None, None), (None, None)
+
     def less(self, a: tuple[Coefficients, int | None], b: tuple[Coefficients, int | None]) -> None:
         return None
 

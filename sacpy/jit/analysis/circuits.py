@@ -30,7 +30,7 @@ from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
 
 from sacpy.jit.analysis.ints import Ints
-from sacpy.jit.analysis.makers import Makers
+from sacpy.jit.analysis.makers import Destinations, Makers
 from sacpy.jit.ir import graph as g
 from sacpy.nodes import Node, Record, field
 
@@ -76,16 +76,22 @@ class Opening(Node):
 
 class Outside(Node):
     """What is known of a function's arrays: `borrowed`: parameters that its caller keeps, so that no memory is given up
-    for what begins with one; `given`: those that must be as they were if a check fails."""
+    for what begins with one; `given`: those that must be as they were if a check fails; `known`: which functions of the
+    unit make results where they are told, None where calls and branches make nothing that is moved."""
 
     borrowed: frozenset[str] = frozenset()
     given: frozenset[str] = frozenset()
+    known: Destinations | None = None
 
     @staticmethod
-    def of(function: g.Function, taken: Collection[int]) -> Outside:
-        """Of the root of a unit. `taken`: which of its parameters it may take over."""
+    def of(function: g.Function, taken: Collection[int] | None, known: Destinations | None = None) -> Outside:
+        """`taken`: which of its parameters a function may take over, if it is the root of a unit."""
+        if taken is None:
+            return Outside(known=known)
         names = {p.name: number in taken for number, p in enumerate(function.params)}
-        return Outside(frozenset(n for n, given in names.items() if not given), frozenset(n for n in names if names[n]))
+        return Outside(
+            frozenset(n for n, given in names.items() if not given), frozenset(n for n in names if names[n]), known
+        )
 
 
 class Plan(Record):
@@ -93,6 +99,11 @@ class Plan(Record):
 
     openings: dict[int, Opening] = field(default_factory=dict)
     refusals: list[Refusal] = field(default_factory=list)
+
+    @property
+    def placed(self) -> set[str]:
+        """The arrays that are made in others."""
+        return {name for o in self.openings.values() for c in o.circuits for name in c.names}
 
 
 NOTHING = Plan()
@@ -114,7 +125,7 @@ def circuits(
         return NOTHING
     from sacpy.jit.analysis.planner import Planner
 
-    makers = Makers(block, [name for name in owned if name not in outside.borrowed], uses_of)
+    makers = Makers(block, [name for name in owned if name not in outside.borrowed], uses_of, outside.known)
     return Planner(block, frozenset(owned), makers, ints, outside, scattered).plan()
 
 

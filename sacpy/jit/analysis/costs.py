@@ -7,8 +7,10 @@ from sacpy.jit.ir.operations import TRANSCENDENTAL
 from sacpy.lang.types import REAL
 
 MANY = 1000.0  # a loop whose rounds are not known
-_WEIGHTS = {"div": 4.0, "mod": 8.0, "aplmod": 8.0, "sqrt": 4.0} | dict.fromkeys(TRANSCENDENTAL, 16.0)
-_DEAR = {"div": 6.0, "mod": 6.0, "aplmod": 8.0, "sqrt": 6.0, "reciproc": 6.0}
+_WEIGHTS = {"div": 4.0, "mod": 8.0, "aplmod": 8.0, "sqrt": 4.0, "row": 12.0, "column": 4.0} | dict.fromkeys(
+    TRANSCENDENTAL, 16.0
+)
+_DEAR = {"div": 6.0, "mod": 6.0, "aplmod": 8.0, "sqrt": 6.0, "reciproc": 6.0, "row": 14.0, "column": 4.0}
 
 
 def cost(b: g.Block) -> float:

@@ -54,6 +54,17 @@ class Sum(Node):
         """The sum times a number."""
         return Sum(self.constant * factor, {name: c * factor for name, c in self.terms.items()}) if factor else Sum(0)
 
+    def mixed(self, factor: int, other: Sum, by: int, constant: int) -> Sum:
+        """Multiples of two sums, neither of them 0, and a number."""
+        terms = {name: c * factor for name, c in self.terms.items()} if factor != 1 else dict(self.terms)
+        for name, c in other.terms.items():
+            new = terms.get(name, 0) + by * c
+            if new:
+                terms[name] = new
+            else:
+                del terms[name]
+        return Sum(self.constant * factor + by * other.constant + constant, terms)
+
     def offset(self, constant: int) -> Sum:
         """The sum plus a number."""
         return Sum(self.constant + constant, self.terms)
@@ -194,20 +205,29 @@ class Facts:
         return self._proved(s)
 
     def _proved(self, s: Sum) -> bool:
-        if self.least(s) >= 0:
+        low, high, terms = self.low, self.high, s.terms
+        least = greatest = s.constant
+        for name, c in terms.items():
+            if c > 0:
+                least += c * low[name]
+                greatest += c * high[name]
+            else:
+                least += c * high[name]
+                greatest += c * low[name]
+        if least >= 0:
             return True
-        if not s.terms or self._steps <= 0 or self.greatest(s) < 0:
+        if not terms or self._steps <= 0 or greatest < 0:
             return False
         self._steps -= 1
-        name = max(s.terms, key=self._age.__getitem__)
-        c = s.terms[name]
+        name = max(terms, key=self._age.__getitem__)
+        c = terms[name]
         for fact in self.about.get(name, ()):
             d = fact.terms[name]
             # a multiple of d that is above -d is not below 0
-            if (c > 0) == (d > 0) and self._proved(s.times(abs(d)).offset(abs(d) - 1).plus(fact, -abs(c))):
+            if (c > 0) == (d > 0) and self._proved(s.mixed(abs(d), fact, -abs(c), abs(d) - 1)):
                 return True
-        rest = Sum(s.constant, {n: k for n, k in s.terms.items() if n != name})
+        rest = Sum(s.constant, {n: k for n, k in terms.items() if n != name})
         cases = self.choices.get(name)
         if cases is not None and all(self._proved(rest.plus(case, c)) for case in cases):
             return True
-        return bool(rest.terms) and self._proved(rest.offset(c * (self.low[name] if c > 0 else self.high[name])))
+        return bool(rest.terms) and self._proved(rest.offset(c * (low[name] if c > 0 else high[name])))

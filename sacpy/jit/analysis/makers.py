@@ -12,7 +12,20 @@ from collections.abc import Callable, Container, Iterator, Sequence
 
 from sacpy.jit.analysis.versions import handed_on
 from sacpy.jit.ir import graph as g
-from sacpy.nodes import Node
+from sacpy.nodes import Node, Record, field
+
+_MAKING = g.Cons | g.Update | g.For | g.Loop | g.WithLoop
+
+
+class Destinations(Record):
+    """What the functions of a unit can make in places that they are given (`analysis/destinations`), by their names and
+    the numbers of results. `some`: results that are made anew at least in one branch; `all`: in all of them."""
+
+    some: dict[str, frozenset[int]] = field(default_factory=dict)
+    all: dict[str, frozenset[int]] = field(default_factory=dict)
+
+
+NOWHERE = Destinations()
 
 
 class Chain(Node):
@@ -27,15 +40,22 @@ class Chain(Node):
 
 
 class Makers:
-    """`owned`: arrays from outside that the block takes over; `uses_of`: the arrays that a statement uses. `makers`:
-    the number of the statement that makes an array; `users`: of those that use it."""
+    """`owned`: arrays from outside that the block takes over; `uses_of`: the arrays that a statement uses; `known`:
+    what functions can make where they are told, None where calls and branches are to make nothing. `makers`: the number
+    of the statement that makes an array; `users`: of those that use it."""
 
-    def __init__(self, block: g.Block, owned: Container[str], uses_of: Callable[[g.Stmt], frozenset[str]]) -> None:
-        self.statements, self.owned = block.statements, owned
+    def __init__(
+        self,
+        block: g.Block,
+        owned: Container[str],
+        uses_of: Callable[[g.Stmt], frozenset[str]],
+        known: Destinations | None = None,
+    ) -> None:
+        self.statements, self.owned, self.known, self.uses_of = block.statements, owned, known, uses_of
         self.makers = {
             t.name: number
             for number, s in enumerate(block.statements)
-            if isinstance(s, g.Let) and isinstance(s.rhs, g.Cons | g.Update | g.For | g.Loop | g.WithLoop)
+            if isinstance(s, g.Let) and isinstance(s.rhs, _MAKING if known is None else _MAKING | g.Call | g.If)
             for t in s.targets
             if isinstance(t.type, g.ArrayType)
         }
@@ -63,6 +83,31 @@ class Makers:
         """Whether an array from outside is the block's own, and dies where a statement changes it."""
         return name in self.owned and max(self.users[name]) == number and count_uses(self.statements[number], name) == 1
 
+    def keeps_memory(self, name: str) -> bool:
+        """Whether a call or a branch may give an array in the memory of one that dies there, and that the block has
+        from outside: it might have grown there, round after round."""
+        s, number = self.let(name), self.makers[name]
+        return not self.anew(name) and any(a in self.owned and max(self.users[a]) == number for a in self.uses_of(s))
+
+    def anew(self, name: str) -> bool:
+        """Whether an array is certainly made, and not one that there is: by a call or a branch, too."""
+        from sacpy.jit.analysis.destinations import makes
+
+        s = self.let(name)
+        at = [t.name for t in s.targets].index(name)
+        known = {} if self.known is None else self.known.all
+        match s.rhs:
+            case g.Call(function=function):
+                return at in known.get(function, ())
+            case g.If():
+                return all(makes(b, b.results[at], known, every=True) for b in g.blocks(s.rhs))
+        return True
+
+    def may_be_seen(self, name: str) -> bool:
+        """Whether a call or a branch that gives an array gives others too, which may be the same, or views of it."""
+        s = self.let(name)
+        return isinstance(s.rhs, g.Call | g.If) and sum(isinstance(t.type, g.ArrayType) for t in s.targets) > 1
+
     def can_place(self, name: str) -> bool:
         """Whether who makes an array can do so in a given place, without a copy of another one."""
         s = self.let(name)
@@ -72,7 +117,16 @@ class Makers:
                 return handed_on(s.rhs, at)
             case g.WithLoop(operators=operators):
                 return len(operators) == len(s.targets) and isinstance(operators[at], g.Genarray)
+            case g.Call(function=function):
+                return self.known is not None and at in self.known.some.get(function, ())
+            case g.If(then=then, otherwise=otherwise):
+                return any(self.branch_places(b, b.results[at]) for b in (then, otherwise))
         return True
+
+    def branch_places(self, b: g.Block, result: g.Atom) -> bool:
+        """Whether a branch makes what it gives, and can do so in a given place."""
+        inner = Makers(b, (), self.uses_of, self.known)
+        return isinstance(result, g.Var) and result.name in inner.makers and inner.can_place(result.name)
 
     def chain(self, name: str) -> Chain:
         """The arrays that become this one, which a statement of the block makes."""
@@ -95,8 +149,8 @@ class Makers:
                         return Chain(tuple(found), False, number, None)
                     source = before
                 case _:
-                    return Chain(tuple(found), False, number, None)
-            if source.name not in self.makers:
+                    return Chain(tuple(found), self.anew(name), number, None)
+            if source.name not in self.makers or not self.anew(source.name):
                 return Chain(tuple(found), not self.is_given_up(source.name, number), number, source)
             others = [k for k in self.users[source.name] if k != number]
             if (

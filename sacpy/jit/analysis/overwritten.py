@@ -136,6 +136,10 @@ class Old:
             return self.is_apart(self.whole_index(s.rhs.array.name, s.rhs.index))
         writer = self.writer(s) if sets else None
         mine = [a for a in g.operands(s.rhs) if isinstance(a, g.Var) and a.name in names]
+        if isinstance(s.rhs, g.Call):  # another result than the part might be a view that it was given
+            return all(t.name in self.names for t in s.targets if g.extents_of(t)) and all(
+                a.name in self.views and self.is_apart(self.aliases[a.name]) for a in mine
+            )
         if mine and not (unchanged and isinstance(s.rhs, g.For) and len(mine) == 1 and self.is_there(mine[0])):
             return False
         parts = s.rhs.partitions if isinstance(s.rhs, g.WithLoop) else ()

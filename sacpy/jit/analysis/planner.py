@@ -7,7 +7,10 @@ each array that is made elsewhere and copied the reason.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
+from sacpy.jit.analysis.ahead import Ahead
+from sacpy.jit.analysis.aliases import Aliases
 from sacpy.jit.analysis.circuits import Circuit, Opening, Outside, Plan, Refusal, is_point
 from sacpy.jit.analysis.ints import Ints
 from sacpy.jit.analysis.makers import Makers, may_fail
@@ -44,9 +47,8 @@ class Planner:
         self.makers, self.ints, self.scattered = makers, ints, scattered
         self.found = Plan()
         self.opened: dict[str, int] = {}  # by arrays that are made at a point: before which statement they are there
-        self.set_by = {
-            t.name: number for number, s in enumerate(block.statements) if isinstance(s, g.Let) for t in s.targets
-        }
+        self.ahead = Ahead(block)
+        self.set_by = self.ahead.set_by
 
     def plan(self) -> Plan:
         for number, s in enumerate(self.statements):
@@ -101,6 +103,8 @@ class Planner:
             return Refusal(part, whole, NOT_MADE_HERE)
         if not chain.own and chain.source is not None and chain.source.name not in self.makers.makers:
             return Refusal(part, whole, MEMORY_THERE)
+        if self.makers.keeps_memory(chain.names[-1] if chain.names else part.name):
+            return Refusal(part, whole, MEMORY_THERE)
         side_by_side = is_contiguous(at, g.extents_of(whole), g.extents_of(part), self.ints.forms)
         if not side_by_side and not (self.scattered and onto is not None):
             return Refusal(part, whole, SCATTERED)
@@ -120,7 +124,14 @@ class Planner:
                     return Refusal(part, whole, LEFT)
             if not old.stays_readable(first, number, starts_there=starts_there):
                 return Refusal(part, whole, IS_READ)
+        names = {part.name, *chain.names}
+        if any(k > number for name in self.aliases.of(names) - names for k in self.makers.users.get(name, ())):
+            return Refusal(part, whole, NEEDED_LATER)
         return Circuit(part, whole, (part.name, *chain.names), at, number, partition, onto, source)
+
+    @cached_property
+    def aliases(self) -> Aliases:
+        return Aliases(self.block)
 
     def is_ours(self, name: str, number: int) -> bool:
         """Whether an array is the block's own before a statement."""
@@ -135,7 +146,7 @@ class Planner:
             begins = min(self.first(c.names) for c in kept)
             whole = kept[0].whole
             needed = [a for c in kept for a in _needed(c)] + list(g.extents_of(whole))
-            ahead = self.ahead(needed, begins, number)
+            ahead = self.ahead.of(needed, begins, number)
             if ahead is not None:
                 break
             early = min(kept, key=lambda c: self.first(c.names))
@@ -154,57 +165,6 @@ class Planner:
         """The number of the first statement that writes to what becomes an array; others may have been made in that."""
         numbers = [self.makers.makers[name] for name in names]
         return min([*numbers, *(self.opened[name] for name in names if name in self.opened)])
-
-    def ahead(self, needed: Sequence[g.Atom], first: int, point: int) -> tuple[int, ...] | None:
-        """The statements from a certain one on that compute some scalars, and the checks that come until the point:
-        what is written early has to lie where they see to it that it does. In their order; None where a scalar, or such
-        a check, needs more than operations on others."""
-        found: set[int] = set()
-        told = self.behind([a.name for a in needed if isinstance(a, g.Var)], first, found)
-        if told is None:
-            return None
-        for number in range(first, point):
-            s = self.statements[number]
-            if isinstance(s, g.Check) and isinstance(s.condition, g.Var):
-                more: set[int] = set()
-                names = self.behind([s.condition.name], first, more)
-                if names is not None:
-                    found |= more | {number}
-                elif not told.isdisjoint(self.mentioned(s.condition.name)):
-                    return None
-        return tuple(sorted(found))
-
-    def behind(self, names: Sequence[str], first: int, found: set[int]) -> set[str] | None:
-        """All that scalars are computed of in the block; `found` gets those statements from a certain one on that do
-        so. None if one of these is more than an operation."""
-        told, waiting = set[str](), list(names)
-        while waiting:
-            name = waiting.pop()
-            number = self.set_by.get(name, -1)
-            if name in told:
-                continue
-            told.add(name)
-            s = self.statements[number] if number >= 0 else None
-            op = s.rhs if isinstance(s, g.Let) and isinstance(s.rhs, g.Op) else None
-            if number >= first:
-                if op is None:
-                    return None
-                found.add(number)
-            if op is not None:
-                waiting += [a.name for a in op.args if isinstance(a, g.Var)]
-        return told
-
-    def mentioned(self, name: str) -> set[str]:
-        """All that a scalar is computed of, as far as that is done by operations."""
-        told, waiting = set[str](), [name]
-        while waiting:
-            name = waiting.pop()
-            if name not in told:
-                told.add(name)
-                s = self.statements[self.set_by[name]] if name in self.set_by else None
-                if isinstance(s, g.Let) and isinstance(s.rhs, g.Op):
-                    waiting += [a.name for a in s.rhs.args if isinstance(a, g.Var)]
-        return told
 
 
 def _needed(c: Circuit) -> list[g.Atom]:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
@@ -21,7 +20,7 @@ from sacpy.base.distribution import extra
 from sacpy.jit.device.cubins import Cubin
 from sacpy.jit.device.machine import Array, Block, DeviceFailure, DeviceFull, Extents
 from sacpy.jit.emission.assemble import Resources
-from sacpy.jit.emission.geometry import MOST_STATIC_SHARED, allocations, geometry
+from sacpy.jit.emission.geometry import MOST_STATIC_SHARED, Shapes
 from sacpy.jit.failures import CheckFailed
 from sacpy.jit.ir.graph import ArrayType
 from sacpy.jit.ir.kernel import ALIGNMENT, Check, ForAll, Kernel, block_statements, thread_statements
@@ -42,15 +41,17 @@ _SCALARS: dict[str, Any] = {
 
 class Loaded(Record):
     """A kernel on the device. `arguments`: objects that hold the values of a launch, filled anew for each one;
-    `configs`: launch configurations met so far, by extents and bytes of shared memory; `plain`: the launch needs no
-    memory but its arguments; `checks`: there is one in it that may fail; `permitted`: the bytes of shared memory that
-    the driver was told it may ask for; `aligned`: the places of the arguments that must be multiples of `ALIGNMENT`."""
+    `configs`: launch configurations met so far, by extents and bytes of shared memory; `shapes`: what its launches have
+    in common, and `shared` the bytes of shared memory that each of them asks for; None where a launch has to find that
+    out, and to allocate; `checks`: there is one in it that may fail; `permitted`: the bytes of shared memory that the
+    driver was told it may ask for; `aligned`: the places of the arguments that must be multiples of `ALIGNMENT`."""
 
     kernel: Kernel
     cubin: Cubin
     handle: Any
     arguments: tuple[Any, ...]
-    plain: bool
+    shapes: Shapes
+    shared: int | None
     checks: bool
     permitted: int = 0
     aligned: tuple[int, ...] = ()
@@ -70,7 +71,7 @@ class CudaMachine:
     ) -> None:
         self._core = _cuda_core() if core is None else core
         self._bindings = driver
-        with _failures():
+        with _Failures():
             self._device = self._core.Device(device)
             self._device.set_current()
             self._stream = self._device.create_stream(stream)
@@ -89,13 +90,10 @@ class CudaMachine:
         self._found = np.zeros(1, np.int32)
         self._unsettled = False
 
-    @contextmanager
-    def _driver(self) -> Iterator[None]:
+    def _driver(self) -> _Failures:
         """Around calls of the driver: they go to this device, from whatever thread they come and whatever other
         libraries have made current there; what it complains about is said in words."""
-        with _failures():
-            self._device.set_current()
-            yield
+        return _Failures(self._device)
 
     @property
     def stream(self) -> int:
@@ -167,7 +165,7 @@ class CudaMachine:
                 self._between(flat.ctypes.data, address, flat.size, flat)
             else:
                 self._staged_out(flat, address)
-        self.synchronise()
+            self._wait()
 
     def copy(self, target: int, source: int, size: int) -> None:
         """Device to device."""
@@ -218,12 +216,14 @@ class CudaMachine:
             arguments = tuple(
                 ctypes.c_uint64() if isinstance(p.type, ArrayType) else _SCALARS[p.base]() for p in kernel.params
             )
+            shapes = Shapes(kernel)
             known = self._loaded[text] = Loaded(
                 kernel,
                 made,
                 handle,
                 arguments,
-                not allocations(kernel),
+                shapes,
+                shapes.fixed,
                 _may_fail(kernel),
                 aligned=tuple(n for n, p in enumerate(kernel.params) if isinstance(p.type, ArrayType))
                 if kernel.aligned
@@ -240,10 +240,10 @@ class CudaMachine:
                 break
         for place, value in zip(ready.arguments, args):
             place.value = value
-        if ready.plain:
-            self._launched(ready, grid, block, 0, ())
+        if ready.shared is not None:
+            self._launched(ready, grid, block, ready.shared, ())
         else:
-            shape, scratch = geometry(ready.kernel, args), list[Block]()
+            shape, scratch = ready.shapes.launch(args), list[Block]()
             try:
                 for size in shape.scratch_bytes:
                     scratch.append(self.allocate(max(size, 1)))
@@ -294,17 +294,22 @@ class CudaMachine:
     def synchronise(self) -> None:
         """Waits. Raises `CheckFailed` if a check failed in a kernel since the last time."""
         with self._driver():
-            if self._unsettled:
-                self._between(self._found.ctypes.data, int(self._word.handle), 4, self._found)
+            self._wait()
+
+    def _wait(self) -> None:
+        """The same, inside of what tells failures in words."""
+        if not self._unsettled:
             self._stream.sync()
-        if self._unsettled and self._found[0]:
-            site = int(self._found[0]) - 1
+            return
+        self._between(self._found.ctypes.data, int(self._word.handle), 4, self._found)
+        self._stream.sync()
+        site = int(self._found[0]) - 1
+        if site >= 0:
             self._found[0] = 0
-            with self._driver():
-                self._word.fill(0, stream=self._stream)
-            self._unsettled = False
-            raise CheckFailed(site)
+            self._word.fill(0, stream=self._stream)
         self._unsettled = False
+        if site >= 0:
+            raise CheckFailed(site)
 
 
 def _resources(told: Any) -> Resources:
@@ -343,16 +348,27 @@ def _cuda_core() -> Any:
     return cuda.core
 
 
-@contextmanager
-def _failures() -> Iterator[None]:
-    """What the driver complains about, in words."""
-    try:
-        yield
-    except (CheckFailed, DeviceFailure, DeviceFull):
-        raise
-    except MemoryError as error:
-        raise DeviceFailure("OUT_OF_MEMORY") from error
-    except Exception as error:
+class _Failures:
+    """What the driver complains about inside, in words. `device`: is made current first, if there is one yet. No
+    generator: there are several around each call."""
+
+    __slots__ = ("device",)
+
+    def __init__(self, device: Any = None) -> None:
+        self.device = device
+
+    def __enter__(self) -> None:
+        if self.device is not None:
+            try:
+                self.device.set_current()
+            except Exception as error:
+                raise _in_words(error) from error
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: Any) -> None:
+        if not isinstance(error, Exception) or isinstance(error, CheckFailed | DeviceFailure | DeviceFull):
+            return
+        if isinstance(error, MemoryError):
+            raise DeviceFailure("OUT_OF_MEMORY") from error
         raise _in_words(error) from error
 
 
@@ -387,5 +403,5 @@ def _limits(device: Any) -> DeviceLimits:
 def devices(core: Any = None) -> int:
     """How many GPUs there are. Raises `DeviceFailure` where the driver or a package is missing."""
     core = _cuda_core() if core is None else core
-    with _failures():
+    with _Failures():
         return len(core.Device.get_all_devices())

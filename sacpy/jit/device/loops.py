@@ -75,8 +75,8 @@ class DeviceLoop:
             if found.source.name in positions and (needed := tested(found.needed, positions)) is not None
         }
         self._positions = positions
-        # work and bytes made, by the numbers that they depend on
-        self._weights: dict[tuple[Any, ...], tuple[float, int]] = {}
+        # work, bytes made, and threads with loops, by the numbers that they depend on
+        self._weights: dict[tuple[Any, ...], tuple[float, int, int | None]] = {}
 
     def stays(self, values: tuple[Any, ...], policy: Policy) -> str:
         """Why this run stays on the host; "": it goes to the device."""
@@ -87,10 +87,16 @@ class DeviceLoop:
         if known is None:
             work = placement.work([(weight, [get(values) for get in bounds]) for weight, bounds in self._extents])
             made = sum(itemsize * prod(get(values) for get in extents) for itemsize, extents in self._made)
+            threads = (
+                int(placement.work([(1.0, [get(values) for get in bounds]) for _, bounds in self._extents]))
+                if self.placed.repeats
+                else None
+            )
             if len(self._weights) >= REMEMBERED:
                 self._weights.clear()
-            known = self._weights[key] = work, made
-        return policy.device(known[0], [values[k] for k in self._arrays], known[1])
+            known = self._weights[key] = work, made, threads
+        work, made, threads = known
+        return policy.device(work, [values[k] for k in self._arrays], made, threads)
 
     def run(self, memory: Memory, values: tuple[Any, ...], dying: Sequence[int]) -> tuple[Any, ...]:
         """The results. `dying`: the positions of arrays that nobody uses after. Raises `OutOfMemory`; `CheckFailed`

@@ -12,7 +12,7 @@ has to do turns out to be too small when it runs: then it is the native piece af
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from sacpy.jit.analysis.costs import cost
@@ -28,6 +28,8 @@ from sacpy.jit.ir.graph import (
     Function,
     If,
     Let,
+    Op,
+    Rhs,
     Stmt,
     Unit,
     Var,
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
 
 Judge = Callable[[Let], str]  # why the with-loop of a statement cannot run on the device; "": it can
 Bounds = tuple[tuple[Atom, Atom], ...]
+FEW_ROUNDS = 1024  # of a loop in a cell, which a thread of a device is soon done with
 
 
 class Native(Node):
@@ -57,7 +60,8 @@ class Native(Node):
 
 class Loop(Node):
     """A with-loop that may run on the device. `native`: the same on the host. `extents`: of each partition, what one
-    index costs and the bounds. `idle`: the names of results that nobody uses."""
+    index costs and the bounds. `idle`: the names of results that nobody uses; `repeats`: an index has a loop, whose
+    rounds one thread runs one after the other."""
 
     number: int
     let: Let
@@ -65,6 +69,7 @@ class Loop(Node):
     native: Native
     extents: tuple[tuple[float, Bounds], ...]
     idle: frozenset[str] = frozenset()
+    repeats: bool = False
 
     @property
     def with_loop(self) -> WithLoop:
@@ -176,7 +181,8 @@ class _Placer:
                 plan.placed[id(s)] = native
                 return
             idle = frozenset(t.name for t in s.targets if not self.used[t.name])
-            loop = Loop(len(plan.loops), s, native.piece.inputs, native, tuple(_extents(s.rhs)), idle)
+            repeats = any(self.repeats(p.body, ()) for p in s.rhs.partitions)
+            loop = Loop(len(plan.loops), s, native.piece.inputs, native, tuple(_extents(s.rhs)), idle, repeats)
             plan.loops.append(loop)
             plan.placed[id(s)] = loop
         elif self.may_statement(s):
@@ -192,6 +198,24 @@ class _Placer:
                 plan.placed[id(s)] = Spans(native, self.known_extents(s), arrays, asked)
         elif isinstance(s.rhs, Call | For | GraphLoop) or (isinstance(s.rhs, If) and _works(s.rhs)):
             plan.placed[id(s)] = self.native(s)
+
+    def repeats(self, block: Block, calls: tuple[str, ...]) -> bool:
+        """Whether there is a loop in a block, functions that it calls included, of which nobody knows that it has few
+        rounds."""
+        made = {t.name: s.rhs for s in block.statements if isinstance(s, Let) for t in s.targets}
+        return any(
+            isinstance(s, Let)
+            and (
+                isinstance(s.rhs, GraphLoop)
+                or (isinstance(s.rhs, For) and not _few_rounds(s.rhs, made))
+                or (isinstance(s.rhs, Call) and self._repeats(s.rhs.function, calls))
+                or any(self.repeats(b, calls) for b in blocks(s.rhs))
+            )
+            for s in block.statements
+        )
+
+    def _repeats(self, name: str, calls: tuple[str, ...]) -> bool:
+        return name in calls or self.repeats(self.unit.function(name).body, (*calls, name))
 
     def native(self, s: Let) -> Native:
         made = Native(len(self.plan.natives), Piece(self.unit, (s,), s.targets, self.tools))
@@ -211,6 +235,22 @@ class _Placer:
             isinstance(a, Const) or a.name not in inside for _, bounds in found for pair in bounds for a in pair
         )
         return tuple(found) if known else ()
+
+
+def _few_rounds(r: For, made: Mapping[str, Rhs]) -> bool:
+    """Whether a loop ends at most `FEW_ROUNDS` behind its beginning. `made`: what variables around it are set to."""
+
+    def behind(a: Atom) -> bool:
+        if isinstance(a, Const):
+            return isinstance(r.lower, Const) and int(a.value) - int(r.lower.value) <= FEW_ROUNDS
+        match made.get(a.name):
+            case Op(code="min", args=args):
+                return any(map(behind, args))
+            case Op(code="add", args=(start, Const(value=far))) if start == r.lower:
+                return int(far) <= FEW_ROUNDS
+        return False
+
+    return behind(r.upper)
 
 
 def _works(rhs: If) -> bool:

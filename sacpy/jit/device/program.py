@@ -47,7 +47,7 @@ class Placed(Record):
 
 
 class Runtime(Record):
-    """What generated code calls (`rt`)."""
+    """What generated code calls (`rt`). `may_stay`: with-loops may run on the host."""
 
     memory: Memory
     account: Account
@@ -55,6 +55,7 @@ class Runtime(Record):
     plan: Plan
     loops: tuple[DeviceLoop, ...]
     placed: list[Placed] = field(init=False)
+    may_stay: bool = True
 
     def __post_init__(self) -> None:
         self.placed = [Placed() for _ in self.loops]
@@ -80,6 +81,8 @@ class Runtime(Record):
                 placed.device += 1
                 placed.seconds += perf_counter() - start
                 return found
+        if not self.may_stay:
+            raise Unsupported(reason)
         placed.host += 1
         placed.reason = reason
         return self.native(loop.placed.native.number, values)
@@ -139,7 +142,7 @@ class Runtime(Record):
 
 class DeviceProgram:
     """A unit on a device. `keep`: the positions of results of which a copy may stay on the device, since the caller
-    knows that he does not own them."""
+    knows that he does not own them. `launches_only`: all that it computes may be computed on the device."""
 
     def __init__(self, plan: Plan, device: Device, loops: Sequence[DeviceLoop], keep: Sequence[int] = ()) -> None:
         self.plan = plan
@@ -149,6 +152,13 @@ class DeviceProgram:
         self.runtime = Runtime(device.memory, device.account, device.policy, plan, tuple(loops))
         self.inputs = tuple((i, p.base) for i, p in zip(plan.unit.inputs, plan.unit.root.params))
         self.outputs = plan.unit.outputs
+        beside = {id(loop.placed.native) for loop in loops}  # what takes the place of a launch
+        self.launches_only = not (
+            any(id(n) not in beside for n in plan.natives)
+            or plan.operations
+            or plan.checks
+            or any(o.kind == "small" for o in plan.unit.outputs)
+        )
         self._residents = device.residents
         self._keep = frozenset(keep)
         space: dict[str, Any] = {
@@ -170,8 +180,28 @@ class DeviceProgram:
     def results(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
         """The results, arrays where they were made. Arrays among the arguments may be on either side. Raises
         `NativeFailure`."""
-        with self.memory.charged(self.account), _failures_in_words():
-            return self._results(values)
+        with self.memory.charged(self.account):
+            try:
+                return self._results(values)
+            except DeviceFailure as failure:
+                raise _in_words(failure) from failure
+
+    @property
+    def stayed(self) -> bool:
+        """Whether a with-loop has run on the host."""
+        return any(placed.host for placed in self.runtime.placed)
+
+    def launched(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The same where nothing is computed on the host. Raises `Unsupported` where something would be."""
+        runtime = self.runtime
+        with self.memory.charged(self.account):
+            runtime.may_stay = False
+            try:
+                return self._results(values)
+            except DeviceFailure as failure:
+                raise _in_words(failure) from failure
+            finally:
+                runtime.may_stay = True
 
     def _results(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
         args = [self._argument(i, base, values) for i, base in self.inputs]
@@ -220,11 +250,15 @@ def _failures_in_words() -> Iterator[None]:
     try:
         yield
     except DeviceFailure as failure:
-        raise Fault(
-            "E0784",
-            f"the GPU does not go on: {failure.reason}",
-            help="run the program with --target cpu; if the driver is in order, please report this with the program",
-        ) from failure
+        raise _in_words(failure) from failure
+
+
+def _in_words(failure: DeviceFailure) -> Fault:
+    return Fault(
+        "E0784",
+        f"the GPU does not go on: {failure.reason}",
+        help="run the program with --target cpu; if the driver is in order, please report this with the program",
+    )
 
 
 def stays(w: WithLoop, problem: MappingError | str, optional: bool) -> str:

@@ -17,6 +17,7 @@ TRANSFER = 20e-6  # seconds that a transfer takes at least
 BUS = 20e9  # bytes per second between host and device
 DEVICE_RATE = 1e12  # simple operations per second
 HOST_RATE = 6e9  # of one core, which does several at once
+FEWEST = 512  # threads with loops of their own that keep a device busier than cores
 CALL = 6e-6  # seconds that calling native code takes
 
 
@@ -34,10 +35,13 @@ class Policy(Node):
         but an option."""
         return self.always or (asked and not self.transfers)
 
-    def device(self, work: float, arrays: Iterable[DeviceArray], made: int) -> str:
-        """Why a with-loop stays on the host; "": it goes to the device. `made`: bytes of its results."""
+    def device(self, work: float, arrays: Iterable[DeviceArray], made: int, threads: int | None = None) -> str:
+        """Why a with-loop stays on the host; "": it goes to the device. `made`: bytes of its results. `threads`: how
+        many there would be, where each has a loop of which nobody knows how long it takes."""
         if self.always:
             return ""
+        if threads is not None and threads < FEWEST:
+            return f"a loop runs at each of only {threads} indices, which would leave the device idle"
         if not self.transfers:
             small = work < self.least and not any(a.on_device and not a.on_host for a in arrays)
             return f"too small for a launch: {work:.0f} operations" if small else ""

@@ -20,6 +20,7 @@ from sacpy.jit.emission.toolchain import AssemblyError
 from sacpy.jit.ir.kernel import Kernel
 from sacpy.jit.ir.kernel_printer import print_kernel
 from sacpy.nodes import Node
+from sacpy.withloop.occupancy import RESERVED
 
 STAGES = ("kernel", "nvvm", "ptx", "sass")
 FRONT_ENDS = {"libnvvm": libnvvm, "nvptx": nvptx}
@@ -163,18 +164,23 @@ def _run(stage: str, command: list[str]) -> str:
 def resources(log: str) -> Resources:
     """The resources that an assembler's verbose log names. Raises `AssemblyError` if it does not."""
 
-    # of the kernel and of functions that were not inlined into it, the one that needs most
+    # of the kernel and of functions that were not inlined into it, the one that needs most. The linker says it in words
+    # of its own beside those of the assembler, or instead of them; what it says of shared memory includes what the
+    # driver keeps of each block.
+    words = "\n".join(line for line in log.splitlines() if not line.startswith("info"))
+    assembled = "registers" in words
+
     def number(pattern: str) -> int:
-        return max((int(n) for n in re.findall(pattern, log)), default=0)
+        return max((int(n) for n in re.findall(pattern, words if assembled else log)), default=0)
 
     if "registers" not in log:
         raise AssemblyError(
             "cubin", f"the assembler does not say what the kernel needs: {log.strip() or 'it says nothing'}"
         )
     return Resources(
-        number(r"Used (\d+) registers"),
-        number(r"(\d+) bytes smem"),
-        number(r"(\d+) bytes stack frame"),
+        number(r"[Uu]sed (\d+) registers"),
+        max(0, number(r"(\d+) bytes smem") - (0 if assembled else RESERVED)),
+        number(r"(\d+) (?:bytes stack frame|stack\b)"),
         number(r"(\d+) bytes spill stores"),
         number(r"(\d+) bytes spill loads"),
     )

@@ -20,6 +20,7 @@ from sacpy.jit.emission.geometry import (
 )
 from sacpy.jit.emission.libdevice import DEVICE_ROWS
 from sacpy.jit.emission.machine import Machine, Memory
+from sacpy.jit.emission.multiples import Multiples
 from sacpy.jit.ir.graph import ArrayType, Const, Op, Var
 from sacpy.jit.ir.kernel import ALIGNMENT, WARP, Kernel, SeqFor, While, thread_statements
 from sacpy.jit.llvm.legal import LLVM_TYPES, SIZES, Code, Module, memory_type, size_of
@@ -38,7 +39,8 @@ def pointer_type(element: str, space: int) -> str:
 
 
 class TypedCode(Code):
-    """Code whose pointers are typed. `space_of`: the address space of each pointer that is not in the generic one."""
+    """Code whose pointers are typed. `space_of`: the address space of each pointer that is not in the generic one;
+    `alignment`: of pointers that are known to be aligned better than what they point to is."""
 
     def __init__(
         self,
@@ -52,6 +54,7 @@ class TypedCode(Code):
     ) -> None:
         super().__init__(module, name, result, params, head=head, tail=tail)
         self.space_of: dict[str, int] = {}
+        self.alignment: dict[str, int] = {}
         self.blocks = 0
 
     def place(self, label: str) -> None:
@@ -68,10 +71,13 @@ class TypedCode(Code):
         return pointer
 
     def load(self, type_: str, pointer: str, note: str = "") -> str:
-        return self.op(f"load {type_}, {self.pointer(type_, pointer)}, align {max(SIZES.get(type_, 1), 1)}{note}")
+        return self.op(f"load {type_}, {self.pointer(type_, pointer)}, align {self._aligned(type_, pointer)}{note}")
 
     def store(self, type_: str, value: str, pointer: str, note: str = "") -> None:
-        self.do(f"store {type_} {value}, {self.pointer(type_, pointer)}, align {max(SIZES.get(type_, 1), 1)}{note}")
+        self.do(f"store {type_} {value}, {self.pointer(type_, pointer)}, align {self._aligned(type_, pointer)}{note}")
+
+    def _aligned(self, type_: str, pointer: str) -> int:
+        return max(SIZES.get(type_, 1), self.alignment.get(pointer, 1))
 
     def offset(self, type_: str, pointer: str, index: str) -> str:
         if index == "0":
@@ -106,6 +112,7 @@ class DeviceMachine(Machine):
                 self.code.in_space(text, GLOBAL)
         self.scratch = iter([text for type_, text in params if text.endswith(".scratch")])
         self.addresses = Addresses(lambda: self.code.blocks)
+        self.multiples = Multiples()
         self.allocated = 0
         self.dynamic = "0"  # bytes of dynamic shared memory given away so far
 
@@ -113,7 +120,19 @@ class DeviceMachine(Machine):
         text = super().operation(op, args)
         if op.args[0].base in WORDS_OF:
             self.addresses.note(text, op.code, args, op.exact)
+            self.multiples.note(text, op.code, args)
         return text
+
+    def multiple(self, text: str, type_: str, of: int) -> str:
+        found = super().multiple(text, type_, of)
+        self.multiples.is_multiple(found, of)
+        return found
+
+    def widened(self, text: str, source: str, target: str) -> str:
+        found = super().widened(text, source, target)
+        if found != text:
+            self.multiples.is_multiple(found, self.multiples.of(text))
+        return found
 
     def product(self, op: Op, args: Sequence[str]) -> str:
         if self.style.strict:
@@ -202,9 +221,12 @@ class DeviceMachine(Machine):
         """How often the rounds of a short loop are written out: compilers ask for the loads of several rounds together,
         but do not agree by themselves which loops they do that for."""
         copies = _copies(s)
+        module = self.code.module
+        if abs(s.step) > 1 and isinstance(s.lower, Const) and isinstance(s.upper, Const):
+            part = module.node('!{!"llvm.loop.unroll.disable"}')
+            return ", !llvm.loop " + module.node("!{{self}, " + part + "}", distinct=True)
         if copies == 1:
             return ""
-        module = self.code.module
         part = module.node(f'!{{!"llvm.loop.unroll.count", i32 {copies}}}')
         return ", !llvm.loop " + module.node("!{{self}, " + part + "}", distinct=True)
 
@@ -281,6 +303,13 @@ class DeviceMachine(Machine):
         return number
 
     def element(self, memory: Memory, index: Sequence[str]) -> str:
+        pointer = self._element(memory, index)
+        if memory.lanes == "1" and (memory.space == "shared" or (memory.space == "global" and self.kernel.aligned)):
+            known = self.multiples.alignment(SIZES[memory.element], index, memory.extents)
+            self.code.alignment[pointer] = min(ALIGNMENT, max(known, self.code.alignment.get(pointer, 1)))
+        return pointer
+
+    def _element(self, memory: Memory, index: Sequence[str]) -> str:
         step = self.addresses.step(memory.pointer, index, memory.extents) if memory.lanes == "1" and index else None
         if step is None:
             found = super().element(memory, index)

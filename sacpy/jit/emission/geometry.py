@@ -124,6 +124,12 @@ class Shapes:
             (at, p.name) for at, p in enumerate(kernel.params) if p.type in (ScalarType("int"), ScalarType("long"))
         ]
 
+    @property
+    def fixed(self) -> int | None:
+        """The bytes of shared memory that every launch asks for, where that is all that it needs; None where its arrays
+        depend on its arguments, or lie in scratch memory."""
+        return None if self.plan is None or "scratch" in self._spaces.values() else self._fixed
+
     def launch(self, args: Sequence[Any], scratch: Sequence[int] | None = None) -> Geometry:
         """The geometry of a launch with these arguments, one per parameter (what stands for arrays is not looked at).
         `scratch`: for each array in scratch memory, how many elements a thread has; needed where its extents are

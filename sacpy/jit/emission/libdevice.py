@@ -12,9 +12,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from sacpy.jit.ir.graph import Op
+from sacpy.jit.ir.operations import PLACES
 from sacpy.jit.llvm.legal import LLVM_TYPES, Code, constant
 from sacpy.jit.llvm.maths import MATHS
-from sacpy.jit.llvm.scalars import ROWS, Emit, Style
+from sacpy.jit.llvm.scalars import ROWS, Emit, Style, in_rows
 from sacpy.lang.types import REAL
 
 PREFIX = "__nv_"
@@ -53,6 +54,7 @@ DEVICE_ROWS: Mapping[str, Emit] = {
     **ROWS,
     **dict.fromkeys((*MATHS, "abs", "sqrt", "floor", "ceil", "rint", "round", "trunc", "copysign", "fmod"), _routine),
     "neg": _neg,
+    **dict.fromkeys(PLACES, in_rows(_routine)),
     "isinf": _against_infinity("oeq"),
     "isfinite": _against_infinity("olt"),
 }

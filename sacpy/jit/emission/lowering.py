@@ -64,11 +64,14 @@ class Lowering:
 
     def bind_parameters(self) -> None:
         """The parameters and the block's indices."""
+        multiples = {v.name: of for v, of in self.kernel.multiples}
         for number, v in enumerate(self.kernel.params):
             extents = tuple(self._index(v.type.extents)) if isinstance(v.type, g.ArrayType) else ()
             found = self.machine.parameter(v, number, extents)
             if isinstance(found, Memory):
                 self.arrays[v.name] = found
+            elif v.name in multiples:
+                self.scalars[v.name] = self.machine.multiple(found, LLVM_TYPES[v.base], multiples[v.name])
             else:
                 self.scalars[v.name] = found
 

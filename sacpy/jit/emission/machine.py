@@ -75,6 +75,10 @@ class Machine(ABC):
             return text
         return self.code.op(f"{'sext' if source == 'i32' else 'trunc'} {source} {text} to {target}")
 
+    def multiple(self, text: str, type_: str, of: int) -> str:
+        """An integer that is known to be a multiple of a power of two, so that compilers see it."""
+        return self.code.op(f"and {type_} {text}, {-of}")
+
     # ---- the levels
 
     @abstractmethod

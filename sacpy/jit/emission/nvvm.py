@@ -66,6 +66,7 @@ def _annotate(module: Module, kernel: Kernel, name: str, params: list[str]) -> N
             for axis, e in zip(AXES, reversed(kernel.block))
             if isinstance(e, Const)
         ]
+        bounds += [f'!"minctasm", i32 {kernel.resident}'] if kernel.resident else []
         notes.append(module.node(f"!{{{function}, {', '.join(bounds)}}}"))
     version = module.node("!{i32 2, i32 0}")
     module.metadata += [f"!nvvm.annotations = !{{{', '.join(notes)}}}", f"!nvvmir.version = !{{{version}}}"]

@@ -24,9 +24,9 @@ from sacpy.jit.host.memory import (
     flat,
     release,
 )
-from sacpy.jit.host.writer import LANE, Inside, Slots, Writer, function_name, result_type, text_of
+from sacpy.jit.host.writer import LANE, Inside, Slots, Writer, text_of
 from sacpy.jit.ir import graph as g
-from sacpy.jit.llvm.legal import LLVM_TYPES, Code
+from sacpy.jit.llvm.legal import Code
 from sacpy.jit.llvm.scalars import STRICT, emit
 from sacpy.jit.schedule.loops import Rounds
 from sacpy.nodes import replace
@@ -46,7 +46,7 @@ class Lowering(Writer):
         references the block takes over. `into`: where the array of a name is to be built, if the block makes it."""
         uses = self.unit.uses
         mine, into, openings = set(owned), into or {}, None
-        if any(isinstance(s, g.Let) and makes_array(s) for s in block.statements):
+        if into or any(isinstance(s, g.Let) and makes_array(s) for s in block.statements):
             from sacpy.jit.host.places import placed
 
             into, openings = placed(self, block, mine, into)
@@ -123,7 +123,9 @@ class Lowering(Writer):
             case g.Update():
                 self.update(targets[0], rhs, dying, into)
             case g.Call():
-                self.call(targets, rhs, dying)
+                from sacpy.jit.host.calls import write_call
+
+                write_call(self, targets, rhs, dying, into)
             case g.If():
                 self.conditional(targets, rhs, dying, into)
             case g.Loop():
@@ -142,6 +144,9 @@ class Lowering(Writer):
         """A scalar operation; in 64 bits as well where it computes an index without wrapping."""
         if target.name in self.lanes:
             self.in_lane(target, op)
+            return
+        if self.row_places and op.args in self.row_places:
+            self.bind_scalar(target, *self.row_places[op.args](op))
             return
         style = STRICT if self.facts.is_difference_of_products(op) else self.unit.style
         result = emit(self.code, op, [self.text(a) for a in op.args], style)
@@ -222,29 +227,6 @@ class Lowering(Writer):
         return replace(place, header=BORROWED, unique=True)
 
     # ---- control
-
-    def call(self, targets: Sequence[g.Var], rhs: g.Call, dying: set[str]) -> None:
-        """A call of a function of the unit. It takes over the references of its arguments."""
-        callee = self.unit.functions[rhs.function]
-        args = ["ptr %frame"]
-        for a in rhs.args:
-            value = self.take(a, dying)
-            if isinstance(value, Array):
-                args += [f"ptr {value.data}", f"ptr {value.header}"]
-            else:
-                args.append(f"{LLVM_TYPES[value.base]} {value.text}")
-        type_ = result_type(callee.body.results)
-        made = self.code.op(f"call fastcc {type_} {function_name(callee)}({', '.join(args)})")
-        self.pass_on(self.code.op(f"extractvalue {type_} {made}, 0"))
-        at = 1
-        for t in targets:
-            if isinstance(t.type, g.ArrayType):
-                data, header = (self.code.op(f"extractvalue {type_} {made}, {at + k}") for k in (0, 1))
-                self.bind_array(t, data, header)
-                at += 2
-            else:
-                self.bind_scalar(t, self.code.op(f"extractvalue {type_} {made}, {at}"))
-                at += 1
 
     def conditional(self, targets: Sequence[g.Var], rhs: g.If, dying: set[str], into: dict[str, Array]) -> None:
         """Both branches take over the references of what dies here."""

@@ -129,6 +129,20 @@ class Window(Node):
     bytes: str
 
 
+def first_row(low: Writer, k: Kept, old: Array, row: str) -> tuple[str, str]:
+    """Where the first of the rows lies that are copied of an array, and how many these are. `row`: the bytes of one."""
+    code, p = low.code, k.partition
+    lower, upper = low.wide(p.lower[0]), low.wide(p.upper[0])
+    low.bind_scalar(p.index[0], code.op(f"trunc i64 {lower} to i32"), lower)
+    for s in k.before:
+        assert isinstance(s.rhs, g.Op)
+        low.operation(s.targets[0], s.rhs)
+    count = code.largest(code.difference(upper, lower), "0")
+    data = code.op(f"getelementptr i8, ptr {old.data}, i64 {code.product(low.wide(k.load.index[0]), row)}")
+    there = code.op(f"icmp sgt i64 {count}, 0")  # the row of an index that there is not may be anything
+    return code.op(f"select i1 {there}, ptr {data}, ptr {old.data}"), count
+
+
 class Growth:
     """Writes the memory of a genarray that keeps rows of arrays that die. `place`: the result; `within`: the arrays
     that the loop may read out of it; `stay`: for each partition that copies rows, by its identity, whether these are in
@@ -185,18 +199,8 @@ class Growth:
         low, code, p = self.low, self.low.code, k.partition
         old = low.take(k.load.array, dying)
         assert isinstance(old, Array)
-        lower, upper = low.wide(p.lower[0]), low.wide(p.upper[0])
-        low.bind_scalar(p.index[0], code.op(f"trunc i64 {lower} to i32"), lower)
-        for s in k.before:
-            assert isinstance(s.rhs, g.Op)
-            low.operation(s.targets[0], s.rhs)
-        first = low.wide(k.load.index[0])
-        count = code.largest(code.difference(upper, lower), "0")
-        data = code.op(f"getelementptr i8, ptr {old.data}, i64 {code.product(first, row)}")
-        data = code.op(
-            f"select i1 {code.op(f'icmp sgt i64 {count}, 0')}, ptr {data}, ptr {old.data}"
-        )  # the row of an index that there is not may be anything
-        return Window(k, old, data, code.product(lower, row), code.product(count, row))
+        data, count = first_row(low, k, old, row)
+        return Window(k, old, data, code.product(low.wide(p.lower[0]), row), code.product(count, row))
 
     def _settle(self, w: Window, stays: str) -> None:
         """Where an array is found from here on, and what becomes of its reference."""

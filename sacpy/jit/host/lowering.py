@@ -19,6 +19,7 @@ from sacpy.jit.host.memory import BORROWED, COUNTING, Array, byte_count
 from sacpy.jit.host.takeover import takes
 from sacpy.jit.host.writer import Inside, UnitContext, function_name, result_type, types_of
 from sacpy.jit.ir import graph as g
+from sacpy.jit.ir.rewrite import callees
 from sacpy.jit.llvm.legal import LLVM_TYPES, Code, Module
 from sacpy.jit.options import Options
 from sacpy.lang.types import SIGNED
@@ -35,39 +36,49 @@ def lower(unit: g.Unit, options: Options, watch: Watch | None = None, written: W
     `written`: is told the schedules of its loops."""
     module = Module()
     functions = {f.name: f for f in unit.functions}
-    context = UnitContext(module, options, functions, recursive(unit), watch=watch, schedules=written)
+    known = None
+    if options.short_circuit and len(unit.functions) > 1:
+        from sacpy.jit.analysis.destinations import destinations
+
+        known = destinations(unit)
+    context = UnitContext(module, options, functions, recursive(unit), known, watch=watch, schedules=written)
     found = takes(unit, bool(context.recursive))
     for function in unit.functions:
         taken = found if function is unit.root and not context.recursive else None
         lower_function(context, function, taken)
+    done = 0
+    while done < len(context.variants):  # which becomes longer: variants call others
+        name, placed = list(context.variants)[done]
+        lower_function(context, functions[name], None, placed)
+        done += 1
     _entry(module, unit.root, {o.positions[0]: o.extents for o in unit.outputs if o.kind == "array"}, found)
     return COUNTING + module.text()
 
 
 def recursive(unit: g.Unit) -> frozenset[str]:
     """The functions that may call themselves, directly or through others."""
-    callees = {f.name: called(f) for f in unit.functions}
-    callers: dict[str, list[str]] = {name: [] for name in callees}
-    for name, others in callees.items():
+    called = {f.name: callees(f) for f in unit.functions}
+    callers: dict[str, list[str]] = {name: [] for name in called}
+    for name, others in called.items():
         for other in others:
             callers[other].append(name)
-    calls = {name: len(others) for name, others in callees.items()}
+    calls = {name: len(others) for name, others in called.items()}
     ended = [name for name, count in calls.items() if not count]
     for name in ended:  # which becomes longer: those that call only such as come to an end
         for caller in callers[name]:
             calls[caller] -= 1
             if not calls[caller]:
                 ended.append(caller)
-    left = {name: others for name, others in callees.items() if calls[name]}
+    left = {name: others for name, others in called.items() if calls[name]}
     return frozenset(name for name in left if name in _reached(left, name))
 
 
-def _reached(callees: dict[str, set[str]], start: str) -> set[str]:
+def _reached(called: dict[str, set[str]], start: str) -> set[str]:
     """The functions that one may call, directly or through others; of those that there are entries of."""
     found: set[str] = set()
     waiting = [start]
     while waiting:
-        new = callees.get(waiting.pop(), set()) - found
+        new = called.get(waiting.pop(), set()) - found
         found |= new
         waiting += new
     return found
@@ -205,17 +216,20 @@ def _hand_over(code: Code, arrays: list[tuple[int, str]]) -> None:
         code.end(f"ret i32 {layout.OUT_OF_MEMORY}")
 
 
-def lower_function(unit: UnitContext, function: g.Function, taken: tuple[int, ...] | None) -> None:
+def lower_function(
+    unit: UnitContext, function: g.Function, taken: tuple[int, ...] | None, placed: tuple[int, ...] = ()
+) -> None:
     """Writes a function into the unit's module. `taken`: which of its parameters it may take over, if it is
-    the root."""
+    the root; `placed`: the results that it makes in places that it is given."""
     params = [("ptr", "%frame")]
     for number, p in enumerate(function.params):
         if isinstance(p.type, g.ArrayType):
             params += [("ptr", f"%p{number}"), ("ptr", f"%h{number}")]
         else:
             params.append((LLVM_TYPES[p.base], f"%p{number}"))
+    params += [("ptr", f"%place{k}") for k in placed]
     results = result_type(function.body.results)
-    code = Code(unit.module, function_name(function), results, params, head="define internal fastcc")
+    code = Code(unit.module, function_name(function, placed), results, params, head="define internal fastcc")
     lowering = Lowering(unit, code, Facts.of(function), Inside(function, taken))
     lowering.results = results
     if function.name in unit.recursive:
@@ -226,7 +240,17 @@ def lower_function(unit: UnitContext, function: g.Function, taken: tuple[int, ..
             lowering.bind_array(p, f"%p{number}", f"%h{number}")
         else:
             lowering.bind_scalar(p, f"%p{number}")
-    values = lowering.block(function.body, [p.name for p in function.params if isinstance(p.type, g.ArrayType)])
+    owned = [p.name for p in function.params if isinstance(p.type, g.ArrayType)]
+    into: dict[str, Array] = {}
+    if placed:
+        from sacpy.jit.host.calls import given_places
+
+        into = given_places(lowering, function, placed)
+    values = lowering.block(function.body, owned, into)
+    for k, place in zip(placed, into.values()):
+        value = values[k]
+        assert isinstance(value, Array)
+        values[k] = lowering.built(value, place)
     made, at = f"{results} {{i32 0{''.join(f', {t} poison' for t in types_of(function.body.results))}}}", 1
     for value in values:
         parts = (
@@ -249,8 +273,3 @@ def stack_check(lowering: Lowering) -> None:
     here = code.op(f"ptrtoint ptr {code.op('call ptr @llvm.frameaddress.p0(i32 0)')} to i64")
     limit = code.load("i64", code.offset("i64", "%frame", str(layout.FRAME_STACK_LIMIT)))
     lowering.unless(code.op(f"icmp ugt i64 {here}, {limit}"), layout.TOO_DEEP)
-
-
-def called(function: g.Function) -> set[str]:
-    """The functions that a function calls."""
-    return {s.rhs.function for s in g.statements(function.body) if isinstance(s, g.Let) and isinstance(s.rhs, g.Call)}

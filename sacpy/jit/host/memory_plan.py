@@ -16,12 +16,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from sacpy.jit.analysis.ahead import Ahead
 from sacpy.jit.analysis.circuits import NOTHING, Outside, Plan, circuits
 from sacpy.jit.analysis.depends import ALWAYS, may_share
+from sacpy.jit.analysis.destinations import destinations
 from sacpy.jit.analysis.ints import Ints
-from sacpy.jit.analysis.makers import Makers, arrays_of
+from sacpy.jit.analysis.makers import NOWHERE, Makers, arrays_of
+from sacpy.jit.analysis.planner import LEFT
 from sacpy.jit.analysis.projections import Projection, Shift
 from sacpy.jit.host.growing import kept_rows
+from sacpy.jit.host.lending import lent_rows
 from sacpy.jit.host.places import MOST, on_stack
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import inner_binders
@@ -98,12 +102,12 @@ def layouts(unit: g.Unit, options: Options) -> list[Layout]:
     from sacpy.jit.host.takeover import takes
     from sacpy.jit.ir.graph_printer import print_function
 
-    found = []
+    found, known = [], destinations(unit) if options.short_circuit else NOWHERE
     for f in unit.functions:
         taken = takes(unit, bool(recursive(unit))) if f is unit.root else None
         arrays = tuple(p.name for p in f.params if isinstance(p.type, g.ArrayType))
         layout = Layout(print_function(replace(f, body=g.Block(()))).splitlines()[0], arrays)
-        outside = Outside() if taken is None else Outside.of(f, taken)
+        outside = Outside.of(f, taken, known)
         _Teller(f, Facts.of(f).ints, outside, options, layout).block(f.body, {p.name for p in f.params}, {}, 1)
         found.append(layout)
     return found
@@ -122,7 +126,7 @@ class _Teller:
         """The rows of a block. `owned`: arrays from outside that it takes over; `into`: where results are made that
         have a place."""
         plan = circuits(b, owned, arrays_of, self.ints, self.outside) if self.options.short_circuit else NOTHING
-        makers = Makers(b, owned, arrays_of)
+        makers = Makers(b, owned, arrays_of, self.outside.known)
         places = dict(into)
         for name, place in into.items():
             if name in makers.makers:
@@ -134,11 +138,16 @@ class _Teller:
         self.left -= sum(size for _, size in stacked)
         for names, _ in stacked:
             places.update({name: Lies("on the stack", names[-1] if name != names[-1] else "") for name in names})
+        known = self.outside.known or NOWHERE
+        rows = lent_rows(b, makers, {*places}, known, self.ints) if known is not NOWHERE else {}
         mine, last = set(owned), self.last(b)
         outer = set(self.there)
         for number, s in enumerate(b.statements):
             dying = {name for name in arrays_of(s) if name in mine and last[name] == number}
             if isinstance(s, g.Let):
+                if number in rows:
+                    array = rows[number].load.array.name
+                    places[s.targets[0].name] = Lies(f"rows of {array}, where they are", array)
                 self.statement(b, number, dying, places, plan, depth)
                 mine |= {t.name for t in s.targets if isinstance(t.type, g.ArrayType)}
             mine -= dying
@@ -146,7 +155,9 @@ class _Teller:
         self.used(a.name for a in b.results if isinstance(a, g.Var))
         self.there = outer
         spread = circuits(b, owned, arrays_of, self.ints, self.outside, scattered=True) if plan.refusals else NOTHING
-        why = {(r.part.name, r.whole.name): r.reason for r in spread.refusals}  # of those that a pass has left
+        why = {
+            (r.part.name, r.whole.name): r.reason for r in spread.refusals if r.reason != LEFT
+        }  # if a pass has left it
         for r in plan.refusals:
             names = r.part.name, r.whole.name
             self.layout.rows.append(Kept(*names, why.get(names, r.reason), depth))
@@ -197,8 +208,16 @@ class _Teller:
                         if isinstance(o, g.Genarray | g.Modarray)
                         and isinstance(r, g.Var)
                         and isinstance(r.type, g.ArrayType)
+                        and self.fits(p.body, r, g.extents_of(t)[p.rank :])
                     }
                     self.block(p.body, set(), cells, depth + 1)
+
+    def fits(self, b: g.Block, cell: g.Var, extents: tuple[g.Atom, ...]) -> bool:
+        """Whether a cell is certainly as large as its place before it is made; otherwise it is copied."""
+        told, makers = Ahead(b), Makers(b, (), arrays_of, self.outside.known)
+        names = [cell.name, *(makers.chain(cell.name).names if cell.name in makers.makers else ())]
+        first = min(told.set_by.get(name, 0) for name in names)
+        return all(a == e or told.equal(a, e.__eq__, first) is not None for a, e in zip(g.extents_of(cell), extents))
 
     def place(self, b: g.Block, number: int, k: int, dying: set[str], places: Mapping[str, Lies], plan: Plan) -> Lies:
         """Where an array lies that a statement sets."""

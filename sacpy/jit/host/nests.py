@@ -88,6 +88,11 @@ class Nest(Record):
                 stretches(low, head.size, lower, upper, step, others)
             case "long":
                 short_or_long(low, head.size, lower, upper, step, others)
+            case "rows":
+                from sacpy.jit.host.grown_rows import row_loops
+
+                assert nest.grown is not None
+                row_loops(low, nest.grown, lower, upper, others)
             case "strip" if nest.products:
                 self.strips_of_rows(head.size, lower, upper, rest, outer, inner)
             case "strip":

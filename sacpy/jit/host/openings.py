@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from sacpy.jit.analysis.circuits import Circuit, Opening, Plan
 from sacpy.jit.analysis.projections import Shift
+from sacpy.jit.host.growing import Kept
 from sacpy.jit.host.memory import BORROWED, Array, element_address, flat
 from sacpy.jit.host.writer import Writer
 from sacpy.jit.ir import graph as g
@@ -16,22 +17,41 @@ from sacpy.nodes import replace
 
 class Openings:
     """The circuits of a block, while it is written: before each statement what they need is there. `into`: the places
-    of the block's arrays, to which those of parts are added; `done`: the statements that have been written ahead."""
+    of the block's arrays, to which those of parts are added; `ahead`: by the number of a statement, those that are
+    written before it; `rows`: by the number of one that would copy rows that are lent, these; `done`: those that have
+    been written."""
 
-    def __init__(self, w: Writer, block: g.Block, plan: Plan, into: dict[str, Array]) -> None:
-        self.w, self.statements, self.plan, self.into = w, block.statements, plan, into
+    def __init__(
+        self,
+        w: Writer,
+        block: g.Block,
+        plan: Plan,
+        into: dict[str, Array],
+        ahead: dict[int, tuple[int, ...]],
+        rows: dict[int, Kept],
+    ) -> None:
+        self.w, self.statements, self.plan, self.into, self.ahead = w, block.statements, plan, into, ahead
+        self.rows = rows
         self.done: set[int] = set()
         self.lent = frozenset[str]().union(*(o.lent for o in plan.openings.values()))
         self.rooms: dict[str, Array] = {}
 
     def before(self, number: int) -> bool:
         """What has to be there before a statement: the outer arrays first. Whether it has not been written ahead."""
+        self.write(self.ahead.get(number, ()))
         for point, o in sorted(self.plan.openings.items(), reverse=True):
             if o.first == number:
                 self.open(point, o)
             if o.begins == number:
                 self.begin(o)
         return number not in self.done
+
+    def write(self, numbers: tuple[int, ...]) -> None:
+        """Writes statements ahead of their turn."""
+        for number in numbers:
+            if number not in self.done:
+                self.w.statement(self.statements[number], set(), {})
+                self.done.add(number)
 
     def open(self, point: int, o: Opening) -> None:
         """The memory of what parts are made in: a new array's in `begin`; of one that there is, nobody else holds it
@@ -50,10 +70,7 @@ class Openings:
     def begin(self, o: Opening) -> None:
         """The places of the parts."""
         w, whole, onto = self.w, o.circuits[0].whole, o.circuits[0].onto
-        for number in o.ahead:
-            if number not in self.done:
-                w.statement(self.statements[number], set(), {})
-                self.done.add(number)
+        self.write(o.ahead)
         if onto is not None:
             room = w.array_named(onto.name)
         elif whole.name in self.into:
@@ -76,6 +93,11 @@ class Openings:
 
     def statement(self, number: int, s: g.Stmt, dying: set[str]) -> None:
         """Runs a statement, with what has been made ahead left out."""
+        if number in self.rows and isinstance(s, g.Let):
+            from sacpy.jit.host.lending import lend
+
+            if lend(self.w, s.targets[0], self.rows[number], dying):
+                return
         o = self.plan.openings.get(number)
         if o is None or not isinstance(s, g.Let):
             if isinstance(s, g.Let) and isinstance(s.rhs, g.View) and s.targets[0].name in self.lent:
@@ -92,7 +114,9 @@ class Openings:
         (target,) = s.targets
         room = self.rooms.pop(target.name, None)
         into = self.into if room is None else {**self.into, target.name: room}
-        self.w.statement(replace(s, rhs=replace(s.rhs, partitions=left)), dying, into)
+        # where the others cannot be computed in the array that there is, the parts in it are copied from there
+        whole = s.rhs.complete and o.circuits[0].onto is None
+        self.w.statement(replace(s, rhs=replace(s.rhs, partitions=left, complete=whole)), dying, into)
         if room is not None:
             self.w.env[target.name] = replace(room, scope="", apart=())
 

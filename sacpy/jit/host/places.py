@@ -17,18 +17,20 @@ What becomes another array, by an update or by rounds of updates, shares its pla
 from __future__ import annotations
 
 from collections.abc import Collection, Container
+from functools import partial
 from math import prod
 from typing import TYPE_CHECKING
 
 from sacpy.jit.analysis.circuits import NOTHING, Outside, Plan, circuits
-from sacpy.jit.analysis.makers import Makers, only_loads
+from sacpy.jit.analysis.makers import NOWHERE, Makers, only_loads
 from sacpy.jit.host.memory import BORROWED, Array
 from sacpy.jit.host.writer import Writer
-from sacpy.jit.ir.graph import ArrayType, Block, Const, Var
+from sacpy.jit.ir.graph import ArrayType, Atom, Block, Call, Const, Let, Type, Var
 from sacpy.jit.llvm.legal import memory_type, size_of
 from sacpy.nodes import replace
 
 if TYPE_CHECKING:
+    from sacpy.jit.host.growing import Kept
     from sacpy.jit.host.openings import Openings
 
 LARGEST = 512  # bytes of an array on the stack
@@ -40,35 +42,76 @@ def placed(
 ) -> tuple[dict[str, Array], Openings | None]:
     """The places of the arrays that a block makes, and what has to be done for those that are made in others, if there
     are any. `owned`: arrays from outside that the block takes over; `into`: the places of results that have one."""
-    plan = NOTHING
+    plan, known = NOTHING, w.unit.known or NOWHERE
     if w.unit.options.short_circuit:
         if w.inside.outside is None:
-            taken = w.inside.taken
-            w.inside.outside = Outside() if taken is None else Outside.of(w.inside.function, taken)
+            w.inside.outside = Outside.of(w.inside.function, w.inside.taken, known)
         plan = circuits(block, owned, w.unit.uses.of, w.facts.ints, w.inside.outside)
         if plan.openings and w.unit.options.verify:
             from sacpy.jit.analysis.plan_verify import verify_plan
 
             verify_plan(block, plan)
-    found = places(w, block, owned, into, plan)
-    if not plan.openings:
+    makers = Makers(block, owned, w.unit.uses.of, known)
+    into, ahead = fitting(w, block, makers, into, plan) if into else (into, {})
+    found = places(w, block, makers, into, plan)
+    rows: dict[int, Kept] = {}
+    if w.unit.known is not None and any(isinstance(s, Let) and isinstance(s.rhs, Call) for s in block.statements):
+        from sacpy.jit.host.lending import lent_rows
+
+        rows = lent_rows(block, makers, {*found, *plan.placed}, known, w.facts.ints)
+    if not plan.openings and not ahead and not rows:
         return found, None
     from sacpy.jit.host.openings import Openings
 
-    return found, Openings(w, block, plan, dict(found))
+    return found, Openings(w, block, plan, dict(found), ahead, rows)
 
 
-def places(w: Writer, block: Block, owned: Container[str], into: dict[str, Array], plan: Plan) -> dict[str, Array]:
-    """The places of the arrays that a block makes, as far as they are known from the start. `owned`: arrays from
-    outside that the block takes over; `plan`: which arrays are made in others."""
-    makers = Makers(block, owned, w.unit.uses.of)
+def fitting(
+    w: Writer, block: Block, makers: Makers, into: dict[str, Array], plan: Plan
+) -> tuple[dict[str, Array], dict[int, tuple[int, ...]]]:
+    """Those places of results that are certainly as large as these when they are made there; and by the number of a
+    statement, the checks that have to come before it so that it is certain. What is there already is copied."""
+    types = {t.name: t.type for s in block.statements if isinstance(s, Let) for t in s.targets if t.name in into}
+    found = {name: place for name, place in into.items() if name in types}
+    unlike = {name: more for name, place in found.items() if (more := _unlike(w, types[name], place))}
+    early: dict[int, tuple[int, ...]] = {}
+    if unlike:
+        from sacpy.jit.analysis.ahead import Ahead
+
+        told = Ahead(block)
+        for name, extents in unlike.items():
+            names = {name, *(makers.chain(name).names if name in makers.makers else ())}
+            first = min(told.set_by[n] for n in names)
+            first = min([first, *(o.first for o in plan.openings.values() if o.circuits[0].whole.name in names)])
+            checks = [told.equal(a, partial(_is, w, other), first) for a, other in extents]
+            if None in checks:
+                del found[name]
+            else:
+                early[first] = tuple(sorted({*early.get(first, ()), *(n for c in checks if c for n in c)}))
+    return found, early
+
+
+def _unlike(w: Writer, type_: Type, place: Array) -> list[tuple[Atom, str]]:
+    """The extents of an array that are not known to be those of a place, with these."""
+    assert isinstance(type_, ArrayType)
+    return [(a, other) for a, other in zip(type_.extents, place.extents, strict=True) if not _is(w, other, a)]
+
+
+def _is(w: Writer, extent: str, a: Atom) -> bool:
+    """Whether an atom that is known is an extent of a place."""
+    return (isinstance(a, Const) or a.name in w.env) and w.wide(a) == extent
+
+
+def places(w: Writer, block: Block, makers: Makers, into: dict[str, Array], plan: Plan) -> dict[str, Array]:
+    """The places of the arrays that a block makes, as far as they are known from the start. `plan`: which arrays are
+    made in others."""
     if not makers.makers:
         return into
     found = dict(into)
     for name, place in into.items():
-        for other in makers.chain(name).names:
+        for other in makers.chain(name).names if name in makers.makers else ():
             found[other] = replace(place)
-    taken = found.keys() | {name for o in plan.openings.values() for c in o.circuits for name in c.names}
+    taken = found.keys() | plan.placed
     for names, size in on_stack(makers, block, taken, MOST - w.on_stack):
         w.on_stack += size
         v = makers.target(names[0])
@@ -93,6 +136,8 @@ def on_stack(makers: Makers, block: Block, taken: Container[str], left: int) -> 
             continue
         chain = makers.chain(name)
         names = (name, *chain.names)
+        if any(map(makers.may_be_seen, names)):
+            continue
         if chain.own and not any(other in taken or other in placed for other in names):
             left -= size
             placed |= set(names)

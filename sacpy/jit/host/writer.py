@@ -37,6 +37,7 @@ from sacpy.jit.schedule.loops import Context
 from sacpy.nodes import Record, field, replace
 
 if TYPE_CHECKING:
+    from sacpy.jit.analysis.makers import Destinations
     from sacpy.jit.host.watched import Watch
     from sacpy.jit.schedule.loops import Rounds, Schedule, Written
 
@@ -61,6 +62,8 @@ class UnitContext(Record):
     options: Options
     functions: dict[str, g.Function]
     recursive: frozenset[str]
+    known: Destinations | None = None  # which functions make results where they are told
+    variants: dict[Variant, None] = field(default_factory=dict)  # those that are called so
     sites: dict[int, int] = field(default_factory=dict)
     uses: Uses = field(default_factory=Uses)
     watch: Watch | None = None  # what counts what with-loops take
@@ -80,6 +83,7 @@ class UnitContext(Record):
         return next((self.site(s) for s in g.statements(body) if isinstance(s, g.Check)), 0)
 
 
+Variant = tuple[str, tuple[int, ...]]  # a function, by its name, and which of its results have a place
 LANE = "<4 x i32>"  # what an int in a lane of a vector register is
 
 
@@ -102,9 +106,11 @@ def text_of(value: Value) -> str:
     return value.text
 
 
-def function_name(function: g.Function) -> str:
-    """The name of a function of the unit in its module."""
-    return '@"f.' + function.name.replace("\\", "\\5C").replace('"', "\\22") + '"'
+def function_name(function: g.Function, placed: tuple[int, ...] = ()) -> str:
+    """The name of a function of the unit in its module; of the variant that makes some of its results in places that
+    it is given."""
+    into = f" {' '.join(map(str, placed))} placed" if placed else ""
+    return '@"f.' + function.name.replace("\\", "\\5C").replace('"', "\\22") + into + '"'
 
 
 class Slots:
@@ -160,6 +166,8 @@ class Writer(ABC):
         self.parallel = True  # loops may be spread over threads here
         self.within = 0  # bodies of loops around what is being written
         self.in_order = False  # extremes of reals are computed from left to right here
+        # what is asked for the row and the column of an element that is known to lie in some row, and what gives them
+        self.row_places: dict[tuple[g.Atom, ...], Callable[[g.Op], tuple[str, str]]] = {}
         self.lanes: frozenset[str] = frozenset()  # ints that are computed in the first lane of a vector
         self.on_stack = 0  # bytes of the arrays that lie on the stack
         self.results = "{i32}"

@@ -1,5 +1,4 @@
-"""Graph IR: what the compiler works on. Typed, single assignment, with-loops as nodes, ranks static, extents static or
-symbolic.
+"""Graph IR, which the compiler works on: typed, single assignment, with-loops as nodes, static ranks, symbolic extents.
 
 A unit is a root function and those that it calls and that were not inlined. Every variable carries its type, and an
 array's type its extents: constants, or scalar variables of base "int" that are in scope wherever the array is. So a
@@ -102,9 +101,9 @@ def integer(value: int) -> Const:
 
 
 class Op(Node):
-    """A scalar operation: an element-wise primitive of `lang/primitives.py` by its name ("add", "lt", "tod", "sqrt",
-    ...), with the meaning `interp/arithmetic.py` gives it (integers wrap), or "select" (condition, then, otherwise).
-    `exact`: the integer result is known not to wrap, for operands that occur."""
+    """A scalar operation: an element-wise primitive of `lang/primitives.py` by its name ("add", "lt", "tod", ...),
+    with the meaning `interp/arithmetic.py` gives it (integers wrap), "select" (condition, then, otherwise), or one of
+    `operations.PLACES`. `exact`: the integer result is known not to wrap, for operands that occur."""
 
     code: str
     args: tuple[Atom, ...]
@@ -231,13 +230,14 @@ class Fold(Node):
 
 
 class Propagate(Node):
-    """Values threaded through all iterations in row-major order. `params` name them in the bodies, which give the next
-    ones; the targets are the last. `combine`: the function of a scan."""
+    """Values threaded through all iterations in row-major order. `params` name them in the bodies, which give the next;
+    the targets are the last. `combine`: of a scan; `regroups`: values may be combined in groups, as sums of reals."""
 
     initial: tuple[Atom, ...]
     params: tuple[Var, ...]
     word: str = field(default="propagate", compare=False)
     combine: Combine | None = field(default=None, compare=False)
+    regroups: bool = False
 
 
 Operator = Genarray | Modarray | Fold | Propagate

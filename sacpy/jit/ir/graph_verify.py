@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.graph_printer import type_text
-from sacpy.jit.ir.operations import GraphError, op_base
+from sacpy.jit.ir.operations import PLACES, GraphError, op_base
 from sacpy.lang.primitives import PRIMITIVES
 from sacpy.nodes import Record, field
 
@@ -163,6 +163,9 @@ class _Scope(Record):
         bases = [a.base for a in op.args]
         if op.code == "select":
             _need(len(bases) == 3 and bases[0] == "bool" and bases[1] == bases[2], f"select of {', '.join(bases)}")
+            return base
+        if op.code in PLACES:
+            _need(bases == ["int"] * 4 and isinstance(op.args[2], g.Const), f"{op.code} of {', '.join(bases)}")
             return base
         row = PRIMITIVES[op.code]
         _need(len(bases) == len(row.args), f"{op.code} of {len(bases)} operands")

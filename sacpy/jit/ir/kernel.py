@@ -213,7 +213,10 @@ class Kernel(Node):
     the scalars at the end of `params` that are the mapping's parameter block (`Mapping.words`), in order. `grid`,
     `block`: the block's indices in the launched grid and the extents of both (outermost axis first, at most three
     each); extents are constants or parameters. `writes`: the arrays it writes; all others are only read. `bits`: 32 or
-    64. `aligned`: the arrays among its parameters begin at multiples of `ALIGNMENT` bytes."""
+    64. `aligned`: the arrays among its parameters begin at multiples of `ALIGNMENT` bytes. `multiples`: scalars among
+    its parameters, each with a power of two that it is a multiple of: a launch where it is not is another kernel's.
+    `resident`: how many of its blocks a multiprocessor is to have at a time, which bounds the registers of a thread; 0:
+    nobody asks."""
 
     name: str
     params: tuple[Var, ...]
@@ -225,6 +228,8 @@ class Kernel(Node):
     writes: tuple[Written, ...]
     bits: int = 32
     aligned: bool = False
+    multiples: tuple[tuple[Var, int], ...] = ()
+    resident: int = 0
 
     @property
     def index_base(self) -> str:

@@ -36,10 +36,12 @@ def print_kernel(k: Kernel) -> str:
     """One kernel."""
     params = ", ".join(f"{type_text(p.type)} {p.name}" for p in k.params)
     head = [
-        f"kernel {k.name}({params})    // {k.bits} bits{'; aligned' if k.aligned else ''}; parameter "
+        f"kernel {k.name}({params})    // {k.bits} bits{'; aligned' if k.aligned else ''}"
+        f"{f'; {k.resident} blocks at a time' if k.resident else ''}; parameter "
         f"block: {_names(k.slots) or 'none'}; writes "
         f"{', '.join(w.array.name + ('' if w.once else ' (not once)') for w in k.writes)}"
     ]
+    head += [f"multiples: {', '.join(f'{v.name} of {of}' for v, of in k.multiples)}"] if k.multiples else []
     head.append(f"grid [{_names(k.block_index)}] of {_vector(k.grid)}, block of {_vector(k.block)}")
     return "\n".join([*head, *_indent(_block(k.body))]) + "\n"
 

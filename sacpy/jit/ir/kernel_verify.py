@@ -82,6 +82,9 @@ class _Scope(Record):
             tuple(v.name for v in k.params[len(k.params) - len(k.slots) :]) == tuple(v.name for v in k.slots),
             "the parameter block ends the parameters",
         )
+        for v, of in k.multiples:
+            self.index(v)
+            _need(of > 0 and not of & (of - 1), f"{v.name} is a multiple of {of}, which is no power of two")
         for w in k.writes:
             _need(w.array.name in self.types, f"{w.array.name} is written, but is no parameter")
             self.written.add(w.array.name)

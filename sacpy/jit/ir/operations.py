@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sacpy.jit.ir.graph import Atom
+from sacpy.jit.ir.graph import Atom, Const, Op
 from sacpy.lang.primitives import PRIMITIVES
 
 TRANSCENDENTAL = frozenset(
@@ -45,14 +45,31 @@ TRANSCENDENTAL = frozenset(
 )
 
 
+# The row and the place in it of an element of rows that grow (`lang.primitives`), the growth a constant.
+PLACES = frozenset(["row", "column"])
+
+
 class GraphError(Exception):
     """A graph breaks a law: a defect of the pass that made it."""
+
+
+def known_place(op: Op) -> Const | None:
+    """The result of one of `PLACES`, where all its operands are constants."""
+    known = [int(a.value) for a in op.args if isinstance(a, Const)]
+    if len(known) < len(op.args):
+        return None
+    from sacpy.withloop.arithmetic import place_in_rows
+
+    row, column = place_in_rows(*known)
+    return Const("int", row if op.code == "row" else column)
 
 
 def op_base(code: str, args: Sequence[Atom]) -> str:
     """The base type of an operation's result. Raises `GraphError`."""
     if code == "select":
         return args[1].base
+    if code in PLACES:
+        return "int"
     row = PRIMITIVES.get(code)
     if row is None or row.structural:
         raise GraphError(f"there is no operation {code}")

@@ -132,7 +132,7 @@ class Rewriter:
                 return g.Fold(neutrals, accumulators, values, self.block(o.combine), stop, o.commutative)
             case g.Propagate():
                 initial = self.atoms(o.initial)
-                return g.Propagate(initial, self.binds(o.params), o.word, o.combine)
+                return g.Propagate(initial, self.binds(o.params), o.word, o.combine, o.regroups)
 
     def partition(self, p: g.Partition) -> g.Partition:
         lower, upper = self.atoms(p.lower), self.atoms(p.upper)
@@ -228,6 +228,14 @@ def _add(count: Counter[str], atoms: Iterable[g.Atom]) -> None:
             count[a.name] += 1
 
 
+def laid_out_rows(w: g.WithLoop, p: g.Partition) -> tuple[g.Var, ...]:
+    """The rows of a partition's index, which its pragmas lay out even where no cell depends on them."""
+    if not (w.pragmas or p.pragmas):
+        return ()
+    lets = [s for s in p.body.statements if isinstance(s, g.Let) and isinstance(s.rhs, g.Op)]
+    return tuple(s.targets[0] for s in lets if s.rhs.code == "row" and s.rhs.args[0] == p.index[0])  # type: ignore[union-attr]
+
+
 def bound(block: g.Block) -> set[str]:
     """The names that a block sets, inner blocks included."""
     names: set[str] = set()
@@ -236,6 +244,11 @@ def bound(block: g.Block) -> set[str]:
             names.update(t.name for t in s.targets)
             names.update(t.name for t in inner_binders(s.rhs))
     return names
+
+
+def callees(f: g.Function) -> set[str]:
+    """The functions that a function calls."""
+    return {s.rhs.function for s in g.statements(f.body) if isinstance(s, g.Let) and isinstance(s.rhs, g.Call)}
 
 
 def loaded_only(*bodies: g.Block) -> set[str]:

@@ -39,6 +39,7 @@ class Turned(Node):
     """The squares that blocks turn: arrays with the extents of their tiles."""
 
     purpose = "turned"
+    form = ()
     tiles: tuple[tuple[Footprint, tuple[int, ...]], ...]
 
     @property

@@ -32,7 +32,7 @@ from sacpy.withloop.ways import GpuFold
 class BuiltBlock(Built):
     """A kernel with what its phases are."""
 
-    phases: tuple[Noted, ...]
+    phases: tuple[Noted, ...] = ()
 
 
 def check_pieces(pragmas: Sequence[Pragma]) -> None:
@@ -74,7 +74,7 @@ def _build(
     made = BlockProgram(source, number, block, program, outer, bits, device)
     b = made.b
     kernel = b.kernel((made.place,), (made.blocks,), (b.word_const(block.threads),), made.body)
-    return BuiltBlock(kernel, tuple(v.name for v in b.shape), tuple(made.phases))
+    return BuiltBlock(kernel, tuple(v.name for v in b.shape), phases=tuple(made.phases))
 
 
 def launches(

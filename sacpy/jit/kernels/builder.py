@@ -39,6 +39,8 @@ class Builder:
     slots: list[g.Var] = field(default_factory=list)
     allocations: list[k.Allocate] = field(default_factory=list)
     once: dict[str, bool] = field(default_factory=dict)
+    multiples: dict[g.Var, int] = field(default_factory=dict)
+    resident: int = 0
     _open: list[Pending] = field(default_factory=lambda: [[]])
 
     @property
@@ -81,6 +83,11 @@ class Builder:
         v = self.names.var(stem, self.word)
         self.slots.append(v)
         return v
+
+    def multiple(self, a: g.Atom, of: int) -> None:
+        """The parameter `a`, if it is none of the constants, is a multiple of a power of two."""
+        if isinstance(a, g.Var) and of > 1:
+            self.multiples[a] = max(of, self.multiples.get(a, 1))
 
     @property
     def params(self) -> tuple[g.Var, ...]:
@@ -266,6 +273,8 @@ class Builder:
             writes,
             self.bits,
             aligned,
+            tuple(self.multiples.items()),
+            self.resident,
         )
 
 
@@ -302,6 +311,18 @@ class IrArithmetic:
         quotient = self._divide(a, by)
         product = self.b.op("mul", quotient, self.slots[by.position], exact=True)
         return quotient, self.b.op("sub", a, product, exact=True)
+
+    def subtract(self, a: g.Atom, b: g.Atom) -> g.Atom:
+        return self.b.op("sub", a, b, exact=True)
+
+    def choose(self, condition: g.Atom | None, a: g.Atom, b: g.Atom) -> g.Atom:
+        return a if condition is None else self.b.op("select", condition, a, b)
+
+    def in_rows(self, a: g.Atom, least: Slot, growth: Slot, rows: Slot) -> tuple[g.Atom, g.Atom]:
+        b = self.b
+        args = (b.as_int(a), b.as_int(self.bound(least)), g.integer(growth.value), b.as_int(self.bound(rows)))
+        row, column = (b.as_word(b.op(code, *args)) for code in ("row", "column"))
+        return row, column
 
     def less(self, a: g.Atom, b: g.Atom) -> g.Atom:
         return self.b.op("lt", a, b)

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
 from sacpy.jit.ir.graph import Atom, Modarray, Var, extents_of
-from sacpy.jit.kernels import across, blocks, maps, product_tiles, rows, segments, staging, wide
+from sacpy.jit.kernels import across, blocks, maps, product_tiles, rows, segments, short_rows, staging, triangles, wide
 from sacpy.jit.kernels.contraction import Contraction, contraction
 from sacpy.jit.kernels.launches import Buffer, KernelOptions, Launch
 from sacpy.jit.kernels.numbers import (
@@ -20,8 +20,6 @@ from sacpy.jit.kernels.numbers import (
     chain_of,
     flat_words,
     fold_of,
-    maybe_dense,
-    maybe_zero_based,
     memory_of,
     pragmas_of,
     scratch_of,
@@ -38,6 +36,7 @@ from sacpy.withloop.splitting import MOST_PIECES, Piece, box_around, split
 from sacpy.withloop.strategies import choose
 
 _MERGE_DENSE = 1 << 22  # cells up to which asking each index for its partition costs less than another launch
+_MERGE_MOST = 0.9  # of all cells in the first partition, with which that holds for any number of them
 _MERGE_ACROSS = 1 << 18  # the same where reads across would be turned in shared memory
 _MERGE_GAPS = 1 << 16  # the same where partitions have gaps, so that neighbouring threads take different branches
 
@@ -64,7 +63,7 @@ class Cells:
         for p, pragmas in zip(self.source.with_loop.partitions, self.pragmas):
             chain = chain_of(pragmas)
             if chain is not None:
-                chain.check(p.rank, self.options.device, maybe_zero_based(p), maybe_dense(p))
+                triangles.check(chain, p, self.options.device)
             if (sizes := blocks.checked(self.source, p, pragmas)) is not None:
                 self.scratch |= sizes  # with these it is known whether its stages can be
                 continue
@@ -75,14 +74,11 @@ class Cells:
     def inputs(self) -> set[str]:
         """The ints that plans depend on, extents of arrays left out."""
         w = self.source.with_loop
-        atoms: list[Atom] = list(w.frame or ())
-        for p in (
-            *w.partitions,
-            *(row.inner for row in self.rows if row is not None),
-            *(c.inner for c in self.contractions if c is not None),
-        ):
+        atoms: list[Atom] = [*(w.frame or ()), *triangles.sizes(w.partitions)]
+        for p in (*w.partitions, *(c.inner for c in self.contractions if c is not None)):
             atoms += [*p.lower, *p.upper, *(p.step or ()), *(p.width or ())]
-        return {a.name for a in atoms if isinstance(a, Var)} | self.scratch
+        of_rows = (row.inputs for row in self.rows if row is not None)
+        return {a.name for a in atoms if isinstance(a, Var)}.union(self.scratch, *of_rows)
 
     # ---- plans
 
@@ -121,7 +117,9 @@ class Cells:
                 launches += self._default(piece.space, numbers, taken)
             elif number not in whole:
                 chain = self._asked(number, parameters)
-                if chain is not None and not self._fits(chain, (p.space for p in pieces if p.partition == number)):
+                p = w.partitions[number]
+                own_spaces = [triangles.positions(p, q.space, numbers) for q in pieces if q.partition == number]
+                if chain is not None and not self._fits(chain, own_spaces):
                     whole.add(number)
                     launches += self._alone(
                         number, chain, spaces, numbers, "its mapping does not fit what other partitions leave of it"
@@ -160,7 +158,16 @@ class Cells:
             return False
         if self.options.strategy == "auto" and any(axis is not None for axis in self.across):
             return box.size <= _MERGE_ACROSS
+        if self._several(box, spaces) is not None and spaces[self._order(spaces)[0]].size >= _MERGE_MOST * box.size:
+            return True  # nearly all threads ask but once for all of their cells
         return box.size <= (_MERGE_DENSE if all(s.dense for s in spaces) else _MERGE_GAPS)
+
+    def _several(self, box: IndexSpace, spaces: tuple[IndexSpace, ...]) -> chains.Chain | None:
+        """The mapping of a box under which threads have several cells, of which they ask the first partition first."""
+        first = self._order(spaces)[0]
+        if self.options.strategy != "auto" or not spaces[first].dense or not self.wide[first]:
+            return None
+        return wide.chain_for(self.source.with_loop.partitions[first], box, self.options.device)
 
     def _first_match(
         self,
@@ -191,16 +198,8 @@ class Cells:
         self, number: int, chain: chains.Chain, spaces: tuple[IndexSpace, ...], numbers: Numbers, why: str
     ) -> list[Launch]:
         """The launch of a whole partition under its mapping, where threads leave out what earlier ones have."""
-        return self._asking(
-            spaces[number],
-            chain,
-            ("the pragma says so", why),
-            spaces,
-            frozenset([number]),
-            "partition",
-            number,
-            numbers,
-        )
+        only, reasons = frozenset([number]), ("the pragma says so", why)
+        return self._asking(spaces[number], chain, reasons, spaces, only, "partition", number, numbers)
 
     def _together(
         self,
@@ -213,21 +212,15 @@ class Cells:
     ) -> list[Launch]:
         """One launch over a box. `only`: the partitions that it is for, the default counted last; `whole`: it is for
         all cells of the results."""
-        chain, reasons = self._chosen(box)
-        first = self.source.with_loop.partitions[0]
-        if whole and self.options.strategy == "auto" and spaces[0].dense and self.wide[0]:
-            several = wide.chain_for(first, box, self.options.device)
-            chain, reasons = (several, (_many(several),)) if several else (chain, reasons)
-        return self._asking(
-            box,
-            chain,
-            (why, *reasons),
-            spaces,
-            only,
-            "pieces",
-            None,
-            numbers,
-        )
+        several = self._several(box, spaces) if whole else None
+        chain, reasons = self._chosen(box) if several is None else (several, (_many(several),))
+        return self._asking(box, chain, (why, *reasons), spaces, only, "pieces", None, numbers)
+
+    def _order(self, spaces: tuple[IndexSpace, ...]) -> tuple[int, ...]:
+        """The order in which an index asks partitions for itself: their own, or, where no two have it, the largest
+        first, borders last."""
+        disjoint = self.source.with_loop.disjoint
+        return tuple(sorted(range(len(spaces)), key=lambda n: -spaces[n].size if disjoint else n))
 
     def _asking(
         self,
@@ -244,11 +237,12 @@ class Cells:
         spaces = tuple(s.normalised() for s in spaces)
         forms = tuple(map(membership.form, spaces))
         words = [(slot.value, slot.divisor) for s in spaces for slot in membership.slots(s)]
+        order = self._order(spaces)
 
         def make(mapping: chains.Mapping, block: tuple[int, ...] | None, bits: int) -> Built:
-            return maps.pieces_kernel(self.source, forms, spaces, only, mapping, block, bits)
+            return maps.pieces_kernel(self.source, forms, spaces, only, order, mapping, block, bits)
 
-        what, constant = ("pieces", forms, only), bool(chain.grid_block.each)
+        what, constant = ("pieces", forms, only, order), bool(chain.grid_block.each)
         return self._launch(space, chain, reasons, what, make, purpose, partition, numbers, words, constant)
 
     def _piece(
@@ -257,11 +251,16 @@ class Cells:
         """The launches of a piece of a partition. `asked`: the mapping that its pragmas ask for."""
         number = piece.partition
         assert number is not None
-        device = self.options.device
+        device, what = self.options.device, ("partition", number)
+
+        def make(mapping: chains.Mapping, block: tuple[int, ...] | None, bits: int) -> Built:
+            return maps.partition_kernel(self.source, number, mapping, block, bits)
+
         if (block := block_of(self.pragmas[number])) is not None:
             return [], blocks.launches(self.source, number, block, piece.space, numbers, self.options, self.kernels)
         whole = piece.space.normalised() == spaces[number].normalised()
         row, body, wanted = self.rows[number], self.contractions[number], memory_of(self.pragmas[number])
+        positions = triangles.positions(self.source.with_loop.partitions[number], piece.space, numbers)
         chain, squares = asked, None
         reasons: tuple[str, ...] = ("the pragma says so",)
         way, auto = fold_of(self.pragmas[number]), self.options.strategy == "auto"
@@ -280,16 +279,21 @@ class Cells:
             found = segments.launches(self.source, number, segment, piece.space, numbers, self.options, self.kernels)
             if found:
                 return [], found
+        if positions.growth and squares is None:
+            if wanted is not None and wanted.mode == "shared":
+                raise staging.cannot_stage(wanted, "what rows that grow read is no box")
+            chain, reasons = (chain, reasons) if chain is not None else self._chosen(positions)
+            return [], self._launch(positions, chain, reasons, what, make, "partition", number, numbers)
         if chain is None and squares is not None:
-            chain, reasons = squares, ("squares of cells, as neighbours read the same",)
+            chain, reasons = squares, (product_tiles.why(squares, piece.space, device.processors),)
         if chain is None and body is None and wanted is None and auto:
-            chain, reasons = self._turned(number, piece.space)
+            chain, reasons = self._brought(number, piece.space, numbers)
         if chain is None:
             chain, reasons = self._chosen(piece.space)
-        tiles = self._tiles(number, chain, piece.space)
+        tiles = self._tiles(number, chain, piece.space, numbers)
         if isinstance(tiles, str) and asked is None:
             boxes = in_rows(piece.space, device)
-            other = self._tiles(number, boxes.chain, piece.space)
+            other = self._tiles(number, boxes.chain, piece.space, numbers)
             if not isinstance(other, str):
                 chain, reasons, tiles = boxes.chain, boxes.reasons, other
         if isinstance(tiles, staging.Tiled):
@@ -302,30 +306,29 @@ class Cells:
             several = wide.chain_for(self.source.with_loop.partitions[number], piece.space, device)
             if several is not None:
                 return [], self._wide(piece, several, numbers)
+        return [], self._launch(piece.space, chain, reasons, what, make, "partition", number, numbers)
 
-        def make(mapping: chains.Mapping, block: tuple[int, ...] | None, bits: int) -> Built:
-            return maps.partition_kernel(self.source, number, mapping, block, bits)
-
-        return [], self._launch(piece.space, chain, reasons, ("partition", number), make, "partition", number, numbers)
-
-    def _tiles(self, number: int, chain: chains.Chain, space: IndexSpace) -> staging.Tiled | str | None:
+    def _tiles(
+        self, number: int, chain: chains.Chain, space: IndexSpace, numbers: Numbers
+    ) -> staging.Tiled | str | None:
         """What a mapping lets blocks stage; why nothing can be although that is asked for; None where nothing is to
         be."""
         body, wanted, device = self.contractions[number], memory_of(self.pragmas[number]), self.options.device
         mapping = chain.map(space, device)
         if mapping.placement.each and body is None:
             p = self.source.with_loop.partitions[number]
-            return across.squares(p, self.source.free, mapping, device.shared_per_block)
-        strips = (
-            None
-            if body is None
-            else product_tiles.tiles_for(self.source, body, mapping, wanted, device.shared_per_block)
-        )
-        return (
-            strips
-            if strips is not None
-            else staging.staging(self.source, number, mapping, wanted, device.shared_per_block)
-        )
+            squares = across.squares(p, self.source.free, mapping, device.shared_per_block)
+            return squares or short_rows.short_rows(self.source, number, mapping, device.shared_per_block)
+        strips = None
+        if body is not None:
+            limit = device.shared_per_block
+            strips = product_tiles.tiles_for(self.source, body, mapping, wanted, numbers, limit)
+        if strips is not None:
+            return strips
+        boxes = staging.staging(self.source, number, mapping, wanted, device.shared_per_block)
+        if boxes is not None or wanted is not None:
+            return boxes
+        return short_rows.short_rows(self.source, number, mapping, device.shared_per_block)
 
     def _squares(
         self, number: int, body: Contraction, space: IndexSpace, numbers: Numbers, wanted: GpuMem | None
@@ -334,15 +337,19 @@ class Cells:
         read can be in tiles."""
         for several in (True, False) if wanted is None else (False,):
             chain = product_tiles.chain_for(body, space, numbers, self.options.device.processors, several)
-            if chain is None or not chain.grid_block.each or self._tiles(number, chain, space) is not None:
+            if chain is None or not chain.grid_block.each or self._tiles(number, chain, space, numbers) is not None:
                 return chain
         return None
 
-    def _turned(self, number: int, space: IndexSpace) -> tuple[chains.Chain | None, tuple[str, ...]]:
-        """The mapping that lets blocks turn what their cells read across; None where they read nothing so."""
+    def _brought(self, number: int, space: IndexSpace, numbers: Numbers) -> tuple[chains.Chain | None, tuple[str, ...]]:
+        """The mapping that lets blocks bring cells of few elements, or turn what their cells read across; None where
+        there is nothing such."""
+        few = short_rows.chain_for(self.source, number, space, self.options.device)
+        if few is not None and isinstance(self._tiles(number, few, space, numbers), short_rows.ShortRows):
+            return few, ("as many threads as suit cells of few elements",)
         axis = self.across[number]
         chain = None if axis is None else across.chain_for(axis, space)
-        if chain is None or self._tiles(number, chain, space) is None:
+        if chain is None or self._tiles(number, chain, space, numbers) is None:
             return None, ()
         return chain, (f"squares of cells, as an array is read along axis {axis} and written along {space.rank - 1}",)
 
@@ -366,7 +373,7 @@ class Cells:
         def make(mapping: chains.Mapping, block: tuple[int, ...] | None, bits: int) -> Built:
             return tiles.kernel(self.source, number, mapping, bits)
 
-        what = (tiles.purpose, number)
+        what = (tiles.purpose, number, tiles.form)
         return self._launch(piece.space, chain, reasons, what, make, "partition", number, numbers, constant_block=True)
 
     def _default(self, space: IndexSpace, numbers: Numbers, taken: frozenset[str]) -> list[Launch]:
@@ -384,16 +391,8 @@ class Cells:
             def make(mapping: chains.Mapping, block: tuple[int, ...] | None, bits: int, n: int = n) -> Built:
                 return maps.default_kernel(self.source, n, self.rank, mapping, block, bits)
 
-            launches += self._launch(
-                whole,
-                chain,
-                reasons,
-                ("default", n),
-                make,
-                "copy" if isinstance(o, Modarray) else "default",
-                None,
-                numbers,
-            )
+            purpose = "copy" if isinstance(o, Modarray) else "default"
+            launches += self._launch(whole, chain, reasons, ("default", n), make, purpose, None, numbers)
         return launches
 
     def _chosen(self, space: IndexSpace) -> tuple[chains.Chain, tuple[str, ...]]:
@@ -429,7 +428,7 @@ class Cells:
         placement = mapping.placement
         shape = (*placement.launched, *(() if block is not None else placement.block))
         words = [*mapping.words(bits), *flat_words(more or [], bits)]
-        reasons = (*reasons, *((placement.note,) if placement.note else ()))
+        reasons = (*reasons, *(note for note in (placement.note, built.note) if note))
         return [
             Launch(
                 built.kernel,

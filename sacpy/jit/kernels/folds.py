@@ -16,7 +16,7 @@ from collections.abc import Callable, Hashable, Mapping
 from sacpy.jit.analysis.shared_planner import ALIGNMENT, BYTES
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir import kernel as k
-from sacpy.jit.kernels import wide
+from sacpy.jit.kernels import triangles, wide
 from sacpy.jit.kernels.builder import IrArithmetic
 from sacpy.jit.kernels.launches import Buffer, KernelOptions, Launch
 from sacpy.jit.kernels.nested import Nested, nested
@@ -35,7 +35,7 @@ from sacpy.jit.kernels.shares import blocks_of
 from sacpy.jit.kernels.source import Built, Frame, Source, parameter_block
 from sacpy.jit.kernels.thread import Thread
 from sacpy.withloop import chains
-from sacpy.withloop.combinators import Permute
+from sacpy.withloop.combinators import FoldTriangle, Permute
 from sacpy.withloop.division import magic
 from sacpy.withloop.errors import MappingError
 from sacpy.withloop.order import in_order
@@ -46,8 +46,8 @@ _OTHER_ORDER = (
     "this mapping changes the order of the indices, and the function of the fold is not known to be commutative"
 )
 _SAY_SO = (
-    "leave Permute out; or, if the function gives the same in any order of its operands, say so with "
-    "`#pragma commutative` before the first partition"
+    "leave {} out; or, if the function gives the same in any order of its operands, say so with `#pragma "
+    "commutative` before the first partition"
 )
 
 
@@ -87,9 +87,11 @@ class Folds:
 
     def inputs(self) -> set[str]:
         """The ints that plans depend on, extents of arrays left out."""
-        partitions = (*self.source.with_loop.partitions, *(q for n in self.nested if n is not None for q in n.bounds))
-        atoms = [a for p in partitions for a in (*p.lower, *p.upper, *(p.step or ()), *(p.width or ()))]
-        return {a.name for a in atoms if isinstance(a, g.Var)} | self.scratch
+        partitions = self.source.with_loop.partitions
+        atoms = triangles.sizes(partitions)
+        atoms += [a for p in partitions for a in (*p.lower, *p.upper, *(p.step or ()), *(p.width or ()))]
+        within = (n.inputs for n in self.nested if n is not None)
+        return {a.name for a in atoms if isinstance(a, g.Var)}.union(self.scratch, *within)
 
     # ---- plans
 
@@ -103,15 +105,13 @@ class Folds:
             more, own = self._partition(number, p, numbers, parameters)
             temporaries += more
             launches += own
-        if not launches:
-            launches.append(self._neutral())
-        return temporaries, launches
+        return temporaries, launches or [self._neutral()]
 
     def _partition(
         self, number: int, p: g.Partition, numbers: Numbers, parameters: Mapping[str, int]
     ) -> tuple[list[Buffer], list[Launch]]:
         space = space_of(p, numbers).normalised()
-        asked, reasons = self._asked(number, space, parameters)
+        asked, reasons = self._asked(number, space, parameters, numbers)
         temporaries: list[Buffer] = []
         launches: list[Launch] = []
         if asked is None:
@@ -130,17 +130,16 @@ class Folds:
         return temporaries, launches
 
     def _asked(
-        self, number: int, space: IndexSpace, parameters: Mapping[str, int]
+        self, number: int, space: IndexSpace, parameters: Mapping[str, int], numbers: Numbers
     ) -> tuple[chains.Mapping | None, tuple[str, ...]]:
         """The mapping that the pragma asks for, or the strategy; None where the fold is laid out here. `MappingError`
         where that of the pragma does not fit the space, the device, or the order of operands."""
         device = self.options.device
         chain = chain_of(self.pragmas[number])
         if chain is not None:
-            names = {q.name for q in chain.parameters}
-            mapping = chain.bind(**{name: value for name, value in parameters.items() if name in names}).map(
-                space, device
-            )
+            chosen = {q.name: parameters[q.name] for q in chain.parameters if q.name in parameters}
+            positions = triangles.positions(self.source.with_loop.partitions[number], space, numbers)
+            mapping = chain.bind(**chosen).map(positions, device)
             problem = self._problem(number, mapping)
             if problem is not None:
                 raise problem
@@ -165,8 +164,9 @@ class Folds:
         if way is not None and way.way == "shuffle" and math.prod(mapping.placement.block) % k.WARP:
             return way.refused("the blocks of this mapping have no whole warps", "take a block of 32 threads or more")
         if self.ordered and not in_order(mapping):
-            place = next((step for step in mapping.chain.steps if isinstance(step, Permute)), mapping.chain.grid_block)
-            return MappingError("E0818", _OTHER_ORDER, _SAY_SO, span=place.span)
+            moving = next((s for s in mapping.chain.steps if isinstance(s, Permute | FoldTriangle)), Permute(()))
+            span = moving.span or mapping.chain.grid_block.span
+            return MappingError("E0818", _OTHER_ORDER, _SAY_SO.format(moving.name), span=span)
         threads, device = math.prod(mapping.placement.block), self.options.device
         needed = threads * self.bytes + ALIGNMENT * len(self.bases)
         if needed > device.shared_per_block:
@@ -340,7 +340,7 @@ class Folds:
         shared = reduction.allocate(math.prod(extents))
         b.open()
         counters, index, guard = frame.index()
-        thread.bind(p.index, index)
+        thread.bind(p.index, triangles.index_of(p, mapping, thread, index))
         found = reduction.take(reduction.initial, guard, lambda: thread.block(p.body))
         reduction.leave(shared, thread.arrays.ravel(counters, frame.size), found)
         gather = k.ForAll(counters, frame.size, b.close())

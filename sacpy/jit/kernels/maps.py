@@ -7,10 +7,11 @@ which partition has it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir import kernel as k
+from sacpy.jit.kernels import triangles
 from sacpy.jit.kernels.builder import IrArithmetic
 from sacpy.jit.kernels.several import Cell, either, threads_phase
 from sacpy.jit.kernels.source import Built, Frame, Source, mapped
@@ -33,9 +34,17 @@ def results(thread: Thread, source: Source) -> list[g.Var]:
     return [thread.b.result(t.name, t.base, g.extents_of(t)) for t in source.targets]
 
 
-def compute(thread: Thread, p: g.Partition, index: Sequence[g.Atom], arrays: Sequence[g.Var]) -> None:
-    """The code for one index of a partition."""
+def compute(
+    thread: Thread,
+    p: g.Partition,
+    index: Sequence[g.Atom],
+    arrays: Sequence[g.Var],
+    elsewhere: Mapping[int, Memory] | None = None,
+) -> None:
+    """The code for one index of a partition. `elsewhere`: where cells of some results go instead, by the results'
+    places."""
     thread.bind(p.index, list(index))
+    cells = [(elsewhere or {}).get(n, Memory(array, tuple(index))) for n, array in enumerate(arrays)]
     made = {
         t.name
         for s in p.body.statements
@@ -43,13 +52,13 @@ def compute(thread: Thread, p: g.Partition, index: Sequence[g.Atom], arrays: Seq
         for t, o in zip(s.targets, s.rhs.operators)
         if isinstance(o, g.Genarray | g.Modarray)
     }
-    for r, array in zip(p.body.results, arrays):
+    for r, cell in zip(p.body.results, cells):
         if isinstance(r, g.Var) and r.name in made and thread.uses[r.name] == 1:
-            thread.destinations[r.name] = Memory(array, tuple(index))
+            thread.destinations[r.name] = cell
 
     def finish(values: list[Value]) -> None:
-        for array, v in zip(arrays, values, strict=True):
-            thread.arrays.assign(Memory(array, tuple(index)), v)
+        for cell, v in zip(cells, values, strict=True):
+            thread.arrays.assign(cell, v)
 
     thread.block(p.body, finish)
 
@@ -71,11 +80,13 @@ def partition_kernel(
     source: Source, number: int, mapping: chains.Mapping, block: tuple[int, ...] | None, bits: int
 ) -> Built:
     """Computes the cells of one partition, or of a piece of it."""
-    thread = source.thread(f"partition{number}", bits)
+    thread, p = source.thread(f"partition{number}", bits), source.with_loop.partitions[number]
     arrays = results(thread, source)
-    return mapped(
-        thread, mapping, block, (), lambda index, _: compute(thread, source.with_loop.partitions[number], index, arrays)
-    )
+
+    def body(position: tuple[g.Atom, ...], _: Sequence[g.Var]) -> None:
+        compute(thread, p, triangles.index_of(p, mapping, thread, position), arrays)
+
+    return mapped(thread, mapping, block, (), body)
 
 
 def default_kernel(
@@ -108,6 +119,7 @@ def pieces_kernel(
     forms: Sequence[Form],
     spaces: Sequence[IndexSpace],
     only: frozenset[int],
+    order: Sequence[int],
     mapping: chains.Mapping,
     block: tuple[int, ...] | None,
     bits: int,
@@ -115,8 +127,8 @@ def pieces_kernel(
     """Computes cells of several partitions: each index belongs to the first partition that has it, and is computed if
     the number of that is in `only` (that of the default is behind the last). Where only one partition is in there, the
     mapping is of its own space, else of the frame. `spaces` are those of the partitions, of whose form alone the code
-    depends. Where threads have several cells, the first partition has no gaps: then it has all of a thread's cells if
-    it has the first and the last one, and none of the others is asked for."""
+    depends; `order`: that in which they are asked. Where threads have several cells, the first partition has no gaps:
+    then it has all of a thread's cells if it has the first and the last one, and none of the others is asked for."""
     thread = source.thread("pieces", bits)
     b = thread.b
     w = source.with_loop
@@ -132,6 +144,8 @@ def pieces_kernel(
                 *([f"{slot.name}_multiplier", f"{slot.name}_shift"] if slot.divisor else []),
             ]
 
+    asked_for = (*order, len(w.partitions))
+    last = max(asked_for.index(number) for number in only)
     frame = Frame(b, mapping, block)
     words = [b.slot(name) for name in names]
 
@@ -144,9 +158,10 @@ def pieces_kernel(
             if number in only:
                 compute(thread, w.partitions[number], index, arrays)
 
-        def one(number: int) -> None:
-            if number > max(only):
+        def one(place: int) -> None:
+            if place > last:
                 return
+            number = asked_for[place]
             if number == len(w.partitions):
                 for o, array in zip(w.operators, arrays):
                     assert isinstance(o, g.Genarray | g.Modarray)
@@ -163,7 +178,7 @@ def pieces_kernel(
             cell(number)
             then = b.close()
             b.open()
-            one(number + 1)
+            one(place + 1)
             b.add(k.If(guard, then, b.close()))
 
         one(0)
@@ -175,9 +190,9 @@ def pieces_kernel(
     def together(cells: list[Cell]) -> None:
         def first() -> None:
             for index, _ in cells:
-                compute(thread, w.partitions[0], index, arrays)
+                compute(thread, w.partitions[order[0]], index, arrays)
 
-        corners = b.both(member(0, cells[0][0]), member(0, cells[-1][0]))
+        corners = b.both(member(order[0], cells[0][0]), member(order[0], cells[-1][0]))
         either(b, corners, first, lambda: asked(cells))
 
     if mapping.placement.each:

@@ -14,6 +14,7 @@ from sacpy.jit.kernels import rows, segments
 from sacpy.jit.kernels.builder import Builder
 from sacpy.jit.kernels.launches import Buffer, KernelOptions, Launch
 from sacpy.jit.kernels.numbers import Numbers, chain_of, fold_of
+from sacpy.jit.kernels.row_shares import Row
 from sacpy.jit.kernels.source import Built, Source, number_of
 from sacpy.lang.constants import zero
 from sacpy.nodes import Node
@@ -26,19 +27,19 @@ class Nested(Node):
     `partition`: the fold's, of those."""
 
     source: Source
-    cell: rows.Row | segments.Segment
+    cell: Row | segments.Segment
     partition: g.Partition
 
     @property
-    def bounds(self) -> tuple[g.Partition, ...]:
-        """Partitions whose bounds a launch has to know."""
-        return (self.cell.inner,) if isinstance(self.cell, rows.Row) else ()
+    def inputs(self) -> set[str]:
+        """The ints that say how long folds are."""
+        return self.cell.inputs if isinstance(self.cell, Row) else set()
 
     def launches(
         self, number: int, space: IndexSpace, numbers: Numbers, options: KernelOptions, kernels: dict[Hashable, Built]
     ) -> tuple[list[Buffer], list[Launch]] | None:
         """Temporaries and launches for the values; None where one thread for each does better."""
-        if isinstance(self.cell, rows.Row):
+        if isinstance(self.cell, Row):
             found = rows.launches(self.source, number, self.cell, space, True, numbers, options, kernels)
         else:
             own = segments.launches(self.source, number, self.cell, space, numbers, options, kernels)

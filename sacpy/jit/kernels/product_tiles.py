@@ -35,6 +35,7 @@ from sacpy.jit.kernels.source import Built, Frame, Source
 from sacpy.jit.kernels.staging import NO_BOX, REUSE, asked_for, copy_tile, tiles_in_words, too_large
 from sacpy.jit.kernels.thread import Thread, Tile
 from sacpy.jit.kernels.values import Value
+from sacpy.lang.types import REAL
 from sacpy.nodes import Node
 from sacpy.withloop import chains
 from sacpy.withloop.combinators import Permute, ShiftLB, SplitLast
@@ -44,7 +45,9 @@ from sacpy.withloop.spaces import IndexSpace
 
 STRIP = 32  # indices of the folded axis that are loaded at a time
 SIDE = 16  # of the square of threads that a block has where nobody says otherwise
-EACH = (4, 2)  # cells of a thread along either axis, the most first
+EACH = ((8, 8), (8, 4), (4, 8), (4, 4), (2, 2))  # cells of a thread along the two axes, the most first
+ALONE = 8.0  # what a multiply-add of a thread with one cell takes, times one whose operands are in registers
+OWN = 256  # bytes of registers for what the cells of a thread have so far: a quarter of what it can have
 
 
 class Tiles(Node):
@@ -55,6 +58,7 @@ class Tiles(Node):
     body: Contraction
     tiles: tuple[tuple[Footprint, tuple[int, ...]], ...]
     neighbour: int | None
+    form = ()
 
     @property
     def padded(self) -> list[tuple[Footprint, tuple[int, ...]]]:
@@ -90,37 +94,59 @@ def chain_for(
     c: Contraction, space: IndexSpace, numbers: Numbers, processors: int, several: bool
 ) -> chains.Chain | None:
     """A mapping under which a block has a square of cells, where that lets it reuse what it loads; None where it would
-    not. `several`: threads may have several cells each; they have, where as many blocks are left as there are
-    `processors`."""
-    shortest = min((space.upper[k] - space.lower[k] for k in (-1, -2)), default=0) if space.rank in (2, 3) else 0
-    if not space.dense or shortest < SIDE or c.length(numbers) < SIDE:
+    not. `several`: threads may have several cells each; they have as many as let `processors` be done first,
+    and as have room in registers."""
+    if space.rank not in (2, 3) or not space.dense or min(space.extents[-2:]) < SIDE or c.length(numbers) < SIDE:
         return None
-    each = 1
-    if several and register_tiles.suits(c):
-        each = next((n for n in EACH if shortest >= SIDE * n and space.size >= processors * (SIDE * n) ** 2), 1)
-    chain = _squares(space.rank, each)
+    each = _cells_each(c, space, processors) if several else (1, 1)
+    chain = _boxes(space, each)
     axes = block_axes(chain.map(space))
-    block = (SIDE * each, SIDE * each)
+    block = (SIDE * each[0], SIDE * each[1])
     return chain if axes is not None and _chosen(c, axes, block) else None
 
 
-def _squares(rank: int, each: int) -> chains.Chain:
-    """Blocks of squares over the last two axes, of which each thread has a square of `each` x `each`."""
-    outer, r, side = tuple(range(rank - 2)), rank, SIDE * each
+def _cells_each(c: Contraction, space: IndexSpace, processors: int) -> tuple[int, int]:
+    """How many cells a thread has along the last two axes: those with which the processor that has most blocks is done
+    first."""
+    # compilers add up the integers of a strip by themselves, and so have twice as many in registers
+    bytes_each = sum(BYTES[n.base] * (1 if n.base in REAL else 2) for o in c.folds for n in o.neutrals)
+    tried = [each for each in EACH if bytes_each * math.prod(each) <= OWN] if register_tiles.suits(c) else []
+    return min([*tried, (1, 1)], key=lambda each: _taken(each, space, processors))
+
+
+def _taken(each: tuple[int, int], space: IndexSpace, processors: int) -> float:
+    """What a processor has to do, in multiply-adds: the cells of its blocks, those that are not there included, each
+    with its part of what threads read from shared memory. In the time of a wide read threads do two multiply-adds."""
+    down, along = each
+    sides = SIDE * down, SIDE * along
+    blocks = math.prod(space.extents[:-2]) * math.prod(-(-e // side) for e, side in zip(space.extents[-2:], sides))
+    read = 2 * (down + along) / (down * along)
+    return -(-blocks // processors) * math.prod(sides) * (1 + read if each != (1, 1) else ALONE)
+
+
+def why(chain: chains.Chain, space: IndexSpace, processors: int) -> str:
+    """The reason for such a mapping."""
+    block = chain.map(space).placement.block
+    return f"boxes of {block[0]} x {block[1]} cells, as neighbours read the same, on {processors} multiprocessors"
+
+
+def _boxes(space: IndexSpace, each: tuple[int, int]) -> chains.Chain:
+    """Blocks of boxes over the last two axes, of which each thread has a box of the extents `each`."""
+    outer, r = tuple(range(space.rank - 2)), space.rank
     return chains.Chain(
         (
-            ShiftLB(),
-            SplitLast(side),
+            *((ShiftLB(),) if any(space.lower) else ()),
+            SplitLast(SIDE * each[1]),
             Permute((*outer, r - 1, r, r - 2)),
-            SplitLast(side),
+            SplitLast(SIDE * each[0]),
             Permute((*outer, r, r - 2, r + 1, r - 1)),
         ),
-        GridBlock(2, stride=True, each=(each, each) if each > 1 else ()),
+        GridBlock(2, stride=True, each=each if each != (1, 1) else ()),
     )
 
 
 def tiles_for(
-    source: Source, c: Contraction, mapping: chains.Mapping, wanted: GpuMem | None, limit: int
+    source: Source, c: Contraction, mapping: chains.Mapping, wanted: GpuMem | None, numbers: Numbers, limit: int
 ) -> Tiles | RegisterTiles | str | None:
     """What to load in strips under a mapping; why nothing can be although the fold reads what is asked for along its
     axis; None where nothing is to be. `limit`: bytes of shared memory."""
@@ -134,7 +160,7 @@ def tiles_for(
     if axes is None or not block:
         return None if wanted is None else NO_BOX
     if mapping.placement.each:
-        return register_tiles.register_tiles(source, c, axes, mapping.placement, limit)
+        return register_tiles.register_tiles(source, c, axes, mapping, numbers, limit)
     chosen = (
         _chosen(c, axes, block)
         if wanted is None

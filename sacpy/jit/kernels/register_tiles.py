@@ -8,71 +8,85 @@ takes r + s reads and r * s combinations.
 Tiles lie with the folded axis first and the axis that moves with the cells last, so that what a thread reads lies side
 by side. They are loaded whole: an index beyond the last cell reads what the last cell's does, and its results are not
 stored. So whole strips have constant bounds and no branches; what is left of the folded axis has a strip of its own.
-Each cell folds in the order of the indices.
+Each cell folds in the order of the indices. There are two tiles of each array: while threads fold one, what goes into
+the other one is on its way (`strip_loads`), and a strip takes one barrier.
+
+    fetch and put the first strip; barrier
+    for strip in the whole ones
+        fetch the next one (behind the last one, that again: compilers move what is done under a condition)
+        forall threads: fold this strip
+        put the next one into the other tile; barrier
+    what is left: fetch, put; barrier; fold; barrier
 """
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 
-from sacpy.jit.analysis.affine import Entry, Footprint, Place, entries_of
+from sacpy.jit.analysis.affine import Footprint, Place, entries_of
 from sacpy.jit.analysis.shared_planner import BYTES
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir import kernel as k
 from sacpy.jit.kernels import maps
 from sacpy.jit.kernels.contraction import Contraction, combined
-from sacpy.jit.kernels.source import Built, Frame, Source
+from sacpy.jit.kernels.numbers import Numbers
+from sacpy.jit.kernels.source import Built, Frame, Source, number_of
+from sacpy.jit.kernels.strip_loads import WIDE, RegisterTile, StripLoad
 from sacpy.jit.kernels.values import Value
-from sacpy.nodes import Node
+from sacpy.nodes import Node, replace
 from sacpy.withloop import chains
-from sacpy.withloop.placement import Placement
 
-STRIP = 16  # indices of the folded axis that are loaded at a time
-_CODE = 1024  # statements that are written out for a strip at most: all of it where that is enough
-WIDE = 16  # bytes of the widest access
-
-
-class RegisterTile(Node):
-    """An array to load in strips: `order`: its axes as they lie in the tile; `extents`: the tile's, in that order;
-    `moving`: the axis of the block that it follows; `entries`: as of the footprint."""
-
-    array: g.Var
-    entries: tuple[Entry, ...]
-    order: tuple[int, ...]
-    extents: tuple[int, ...]
-    moving: int
-
-    @property
-    def lying(self) -> tuple[int, ...]:
-        """The extents in memory. Where what is neighbours in the array is not in the tile, rows are longer by the
-        widest access: what neighbouring threads write then comes to different banks."""
-        turned = self.order[-1] != len(self.order) - 1
-        more = WIDE // BYTES[self.array.base] if turned else 0
-        return (*self.extents[:-1], self.extents[-1] + more)
+STRIPS = (8, 16)  # indices of the folded axis that are loaded at a time: at least, and at most
+BUFFERS = 2  # tiles of each array
+MUCH = 128  # bytes of registers for cells, from which on threads are kept to what lets blocks have company
+TOGETHER = 2  # blocks of a multiprocessor, then
+_CODE = 2048
 
 
 class RegisterTiles(Node):
-    """What to load, for a contraction; `each`: how many cells a thread has along either axis of the block."""
+    """What to load, for a contraction; `strip`: how many indices of the folded axis at a time; `each`: how many cells a
+    thread has along either axis of the block; `beside`: of as many neighbouring cells as the widest access takes all
+    are there, or none."""
 
     purpose = "register_tiled"
     body: Contraction
     tiles: tuple[RegisterTile, ...]
+    strip: int
     each: tuple[int, ...]
+    beside: bool
+
+    def group(self, axis: int) -> int:
+        """How many neighbouring cells a thread has along an axis of the block before those of other threads come: as
+        many as the widest access takes."""
+        at = range(len(self.each))[axis]
+        sizes = [BYTES[t.array.base] for t in self.tiles if t.moving == at]
+        return min(self.each[at], max(1, WIDE // max(sizes, default=WIDE)))
+
+    @property
+    def form(self) -> Hashable:
+        """How many neighbours are loaded in one access, array by array; whether cells are written so."""
+        return *(t.together for t in self.tiles), self.beside
 
     @property
     def size(self) -> int:
         """Bytes of shared memory."""
-        return sum(BYTES[t.array.base] * math.prod(t.lying) for t in self.tiles)
+        return sum(BUFFERS * BYTES[t.array.base] * math.prod(t.lying) for t in self.tiles)
 
     def words(self, p: g.Partition) -> str:
         """What is loaded, in words."""
         named = {v.name: name for name, v in p.staged}
         tiles = ", ".join(
-            f"{named.get(t.array.name, t.array.name)} by tiles of {' x '.join(map(str, t.extents))}" for t in self.tiles
+            f"{named.get(t.array.name, t.array.name)} by tiles of {' x '.join(map(str, t.extents))}"
+            f"{f', {t.together} elements an access' if t.together > 1 else ''}"
+            for t in self.tiles
         )
-        return f"{tiles}, along the folded axis {STRIP} at a time; {' x '.join(map(str, self.each))} cells a thread"
+        return (
+            f"{tiles}, along the folded axis {self.strip} at a time, the next ones on their way meanwhile; "
+            f"{' x '.join(map(str, self.each))} cells a thread"
+        )
 
     def kernel(self, source: Source, number: int, mapping: chains.Mapping, bits: int) -> Built:
         """Loads the tiles of a strip, folds it, and goes on to the next."""
@@ -82,27 +96,33 @@ class RegisterTiles(Node):
 def suits(c: Contraction) -> bool:
     """Whether a contraction's fold does nothing but arithmetic on elements of arrays, and nothing before it reads any:
     then its code may run for cells that are not there."""
-    before = all(isinstance(s, g.Let) and isinstance(s.rhs, g.Op | g.Var | g.Const) for s in c.before)
+    before = _plain(c.before)
     body = all(
         isinstance(s, g.Let) and isinstance(s.rhs, g.Op | g.Load | g.Var | g.Const) for s in c.inner.body.statements
     )
-    combine = all(
-        isinstance(s, g.Let) and isinstance(s.rhs, g.Op | g.Var | g.Const)
-        for o in c.folds
-        for s in o.combine.statements
-    )
-    return before and body and combine
+    return before and body and all(_plain(o.combine.statements) for o in c.folds)
+
+
+def _plain(statements: Sequence[g.Stmt]) -> bool:
+    """Whether code is nothing but arithmetic."""
+    return all(isinstance(s, g.Let) and isinstance(s.rhs, g.Op | g.Var | g.Const) for s in statements)
 
 
 def register_tiles(
-    source: Source, c: Contraction, axes: Sequence[int | None], placement: Placement, limit: int
+    source: Source,
+    c: Contraction,
+    axes: Sequence[int | None],
+    mapping: chains.Mapping,
+    numbers: Numbers,
+    limit: int,
 ) -> RegisterTiles | None:
     """The tiles, if all that the fold reads is in such: each array follows the folded axis and one axis of the block,
     step by step. `axes`: for each axis of the cells that of the block, as of `block_axes`; `limit`: bytes of shared
     memory."""
     found: list[RegisterTile] = []
+    strip = _strip(c, mapping)
     for f in c.prints:
-        tile = _tile(f, c.partition.rank, axes, placement.block)
+        tile = _tile(f, c, strip, axes, mapping, numbers)
         if tile is None:
             return None
         found.append(tile)
@@ -114,11 +134,30 @@ def register_tiles(
     }
     spread = entries_of((*c.partition.index, c.inner.index[0]), (c.inner.body,), source.free)
     exact = all(e.low == e.high for place in read & inside for e in spread[place])
-    tiles = RegisterTiles(c, tuple(found), placement.each)
+    tiles = RegisterTiles(c, tuple(found), strip, mapping.placement.each, False)
+    if _plain(c.after.statements) and not any(mapping.space.lower) and axes[-1] == len(mapping.placement.block) - 1:
+        ends = [number_of(g.extents_of(t)[c.partition.rank - 1], numbers) for t in source.targets]
+        if not any(n % tiles.group(-1) for n in (mapping.space.upper[-1], *ends)):
+            tiles = replace(tiles, beside=True)
     return tiles if read <= inside and exact and tiles.size <= limit else None
 
 
-def _tile(f: Footprint, rank: int, axes: Sequence[int | None], block: Sequence[int]) -> RegisterTile | None:
+def _strip(c: Contraction, mapping: chains.Mapping) -> int:
+    """How many indices of the folded axis make strips of which each thread loads something in wide accesses."""
+    wide = max((WIDE // BYTES[f.array.base] for f in c.prints), default=1)
+    fewest, most = STRIPS
+    return min(most, max(fewest, math.prod(mapping.placement.threads) * wide // min(mapping.placement.block)))
+
+
+def _tile(
+    f: Footprint,
+    c: Contraction,
+    strip: int,
+    axes: Sequence[int | None],
+    mapping: chains.Mapping,
+    numbers: Numbers,
+) -> RegisterTile | None:
+    rank = c.partition.rank
     moving = [n for n, e in enumerate(f.entries) if e.axis is not None and e.axis < rank and axes[e.axis] is not None]
     folded = [n for n, e in enumerate(f.entries) if e.axis == rank]
     if len(moving) != 1 or len(folded) != 1:
@@ -127,12 +166,21 @@ def _tile(f: Footprint, rank: int, axes: Sequence[int | None], block: Sequence[i
     order = (*folded, *others, *moving)
     along = axes[f.entries[moving[0]].axis or 0]
     assert along is not None
+    block = mapping.placement.block
 
     def width(n: int) -> int:
         e = f.entries[n]
-        return (STRIP if n in folded else block[along] if n in moving else 1) + e.high - e.low
+        return (strip if n in folded else block[along] if n in moving else 1) + e.high - e.low
 
-    return RegisterTile(f.array, f.entries, order, tuple(map(width, order)), along)
+    extents = tuple(map(width, order))
+    together = WIDE // BYTES[f.array.base]
+    e, last = f.entries[-1], len(order) - 1
+    starts = [number_of(g.extents_of(f.array)[last], numbers), extents[order.index(last)], e.low]
+    low = c.inner.lower[0]
+    if e.axis == rank:
+        starts.append(int(low.value) if isinstance(low, g.Const) else 1)
+    even = e.axis is not None and not any(mapping.space.lower) and not any(n % together for n in starts)
+    return RegisterTile(f.array, f.entries, order, extents, along, together if even else 1)
 
 
 class _Writer:
@@ -151,7 +199,15 @@ class _Writer:
         self.lower, self.upper = self.thread.atom(c.inner.lower[0]), self.thread.atom(c.inner.upper[0])
         self.neutrals = [n for o in c.folds for n in o.neutrals]
         self.own = [self.b.array(n.base, (g.integer(len(self.cells)),)) for n in self.neutrals]
-        self.tiles = [self.b.shared("tile", t.array.base, t.lying) for t in found.tiles]
+        self.tiles = [self.b.shared("tile", t.array.base, (BUFFERS, *t.lying)) for t in found.tiles]
+        folded, size = c.partition.rank, mapping.placement.threads
+        if sum(BYTES[a.base] for a in self.own) * len(self.cells) >= MUCH:
+            self.b.resident = TOGETHER
+        self.loads = [StripLoad(self.b, t, tile, size, folded) for t, tile in zip(found.tiles, self.tiles)]
+        for t in found.tiles:
+            self.b.multiple(g.extents_of(t.array)[-1], t.together)
+        for v in self.results if found.beside else ():
+            self.b.multiple(g.extents_of(v)[-1], found.group(-1))
         self.accesses = entries_of((*c.partition.index, c.inner.index[0]), (c.inner.body,), source.free)
         named = {(t.array.name, tuple(e.axis for e in t.entries)): t for t in found.tiles}
         self.placed: dict[Place, RegisterTile] = {}
@@ -161,91 +217,89 @@ class _Writer:
                 self.placed[place] = tile
 
     def kernel(self) -> Built:
-        names = self.b.names
-        length, rest, whole, end, stop = (names.var(n, g.INT) for n in ("length", "rest", "whole", "end", "stop"))
-        strip, last = names.var("strip", g.INT), names.var("strip", g.INT)
-        between = names.var("length", g.INT)
-        strips, left = self._strip(strip, g.integer(STRIP)), self._strip(last, rest)
+        names, size = self.b.names, g.integer(self.found.strip)
+        length, rest, whole, end = (names.var(n, g.INT) for n in ("length", "rest", "whole", "end"))
+        strip, between = names.var("strip", g.INT), names.var("length", g.INT)
+        last, further, limited, ahead, following = (
+            names.var(n, g.INT) for n in ("last", "further", "limited", "ahead", "next")
+        )
+        some, left = names.var("some", g.BOOL), names.var("left", g.BOOL)
+        done, number, this, other = (names.var(n, g.INT) for n in ("done", "number", "this", "other"))
+        zero = g.integer(0)
+        strips = (
+            k.Uniform(done, g.Op("sub", (strip, self.lower))),
+            k.Uniform(number, g.Op("div", (done, size))),
+            k.Uniform(this, g.Op("bitand", (number, g.integer(BUFFERS - 1)))),
+            k.Uniform(other, g.Op("sub", (g.integer(BUFFERS - 1), this))),
+            k.Uniform(further, g.Op("add", (done, size))),
+            k.Uniform(limited, g.Op("min", (further, last))),
+            # which changes nothing, but tells where rows are aligned
+            k.Uniform(ahead, g.Op("bitand", (limited, g.integer(-self.found.strip)))),
+            k.Uniform(following, g.Op("add", (self.lower, ahead))),
+            *self._fetch(following, True),
+            self._fold(strip, size, this),
+            *self._put(other),
+            k.Barrier(),
+        )
+        ends = (*self._fetch(end, False), *self._put(zero), k.Barrier(), self._fold(end, rest, zero), k.Barrier())
         return self.frame.kernel(
             (
                 self._start(),
                 k.Uniform(between, g.Op("sub", (self.upper, self.lower))),
-                k.Uniform(length, g.Op("max", (between, g.integer(0)))),
-                k.Uniform(rest, g.Op("bitand", (length, g.integer(STRIP - 1)))),
-                k.Uniform(whole, g.Op("sub", (length, rest))),
+                k.Uniform(length, g.Op("max", (between, zero))),
+                k.Uniform(rest, g.Op("bitand", (length, g.integer(self.found.strip - 1)))),
+                k.Uniform(whole, g.Op("bitand", (length, g.integer(-self.found.strip)))),
                 k.Uniform(end, g.Op("add", (self.lower, whole))),
-                k.Uniform(stop, g.Op("add", (self.lower, length))),
-                k.BlockFor(strip, self.lower, end, g.integer(STRIP), strips),
-                k.BlockFor(last, end, stop, g.integer(STRIP), left),
+                k.Uniform(last, g.Op("sub", (whole, size))),
+                k.Uniform(some, g.Op("lt", (zero, whole))),
+                k.Uniform(left, g.Op("lt", (zero, rest))),
+                k.BlockIf(some, (*self._fetch(self.lower, True), *self._put(zero), k.Barrier())),
+                k.BlockFor(strip, self.lower, end, size, strips),
+                k.BlockIf(left, ends),
                 self._end(),
             )
         )
 
-    def _strip(self, strip: g.Var, many: g.Atom) -> tuple[k.BlockStmt, ...]:
-        """Loads a strip of `many` indices from `strip` on, and folds it."""
-        whole = isinstance(many, g.Const)
-        loads = [self._load(t, tile, strip, whole) for t, tile in zip(self.found.tiles, self.tiles)]
-        return (*loads, k.Barrier(), self._fold(strip, many), k.Barrier())
+    def _fetch(self, strip: g.Atom, whole: bool) -> tuple[k.BlockStmt, ...]:
+        return tuple(load.fetch(strip, self.frame.corner, whole) for load in self.loads)
 
-    def _load(self, t: RegisterTile, tile: g.Var, strip: g.Var, whole: bool) -> k.ForAll:
-        """All threads together load a tile. Neighbours read neighbouring elements. `whole`: the strip is, so that what
-        is read along the folded axis is there. Where threads make whole rows of a tile, each keeps its column, and goes
-        down by so many rows."""
-        b = self.b
-        total, threads = math.prod(t.extents), math.prod(self.frame.mapping.placement.threads)
-        extents = dict(zip(t.order, t.extents))
-        slow = [n for n in range(len(t.order) - 1) if extents[n] > 1]
-        rows = len(slow) == 1 and total % threads == 0 and threads % extents[len(t.order) - 1] == 0
-        b.open()
-        number = b.names.var("u", b.word)
-        rest: g.Atom = number
-        places: dict[int, g.Atom] = {}
-        for n in reversed(range(1, len(t.order))):
-            if extents[n] == 1 or (rows and n in slow):
-                places[n] = g.Const(b.word.base, 0) if extents[n] == 1 else rest
-                continue
-            places[n], rest = self._divided(rest, extents[n])
-        places[0] = g.Const(b.word.base, 0) if extents[0] == 1 else rest
-        corner = self.frame.corner()
-        exact = b.bits == 32  # then no extent is near the largest int, as other axes have several elements
-        fixed: dict[int, g.Atom] = {}
-        for down in range(0, total, threads) if rows else (0,):
-            index: list[g.Atom] = []
-            at = dict(places)
-            for n, e in enumerate(t.entries):
-                moved = down // extents[len(t.order) - 1] if n in slow else 0
-                if moved:
-                    at[n] = b.op("add", places[n], g.Const(places[n].base, moved), exact=True)
-                if moved or n not in fixed:
-                    base = g.integer(0) if e.axis is None else strip if e.axis == len(corner) else corner[e.axis]
-                    first = b.op("add", base, g.integer(e.low)) if e.low else base
-                    i = b.op("add", first, b.as_int(at[n]), exact=exact)
-                    if not (whole and e.axis == len(corner)):
-                        i = b.op("min", i, b.op("sub", g.extents_of(t.array)[n], g.integer(1)))
-                    if not moved:
-                        fixed[n] = i
-                index.append(i if moved else fixed[n])
-            b.store(tile, [at[n] for n in t.order], b.load(t.array, *index))
-        return k.ForAll((number,), (b.word_const(threads if rows else total),), b.close())
-
-    def _divided(self, number: g.Atom, by: int) -> tuple[g.Atom, g.Atom]:
-        """What is left, and the quotient, of a number that is not negative."""
-        b = self.b
-        if by & (by - 1):
-            return b.op("mod", number, b.word_const(by)), b.op("div", number, b.word_const(by))
-        return b.op("bitand", number, b.word_const(by - 1)), b.op("shr", number, b.word_const(by.bit_length() - 1))
+    def _put(self, buffer: g.Atom) -> tuple[k.BlockStmt, ...]:
+        """The tiles in reverse: ptxas then finds registers for all."""
+        return tuple(load.put(buffer) for load in reversed(self.loads))
 
     def _threads(self) -> tuple[g.Var, ...]:
         return tuple(self.b.names.var("thread", self.b.word) for _ in self.each)
+
+    def _arranged(self, threads: Sequence[g.Atom]) -> Sequence[g.Atom]:
+        """Which thread of the block each one stands for: those of a warp have a box of `_WARP` threads, in which each
+        square of four stands side by side. Shared memory serves half a warp at a time where, of wide accesses, each
+        thread's is that of its neighbour or of the one after that."""
+        b, (down, along) = self.b, threads
+
+        def bits(*parts: tuple[g.Atom, int, int]) -> g.Atom:
+            """A number of bits of others: each with the number of its bit, and of the one that it becomes."""
+            found: list[g.Atom] = []
+            for a, bit, to in parts:
+                one = b.op("bitand", a, b.word_const(1 << bit))
+                code, by = ("shl", to - bit) if to > bit else ("shr", bit - to)
+                found.append(b.op(code, one, b.word_const(by)) if by else one)
+            return functools.reduce(lambda x, y: b.op("bitor", x, y), found)
+
+        if tuple(self.frame.mapping.placement.threads) != (16, 16):
+            return threads
+        return (
+            bits((along, 1, 0), (down, 0, 1), (down, 2, 2), (down, 3, 3)),
+            bits((along, 0, 0), (along, 2, 1), (along, 3, 2), (down, 1, 3)),
+        )
 
     def _positions(self, threads: Sequence[g.Atom]) -> list[list[g.Atom]]:
         """Along each axis of the block, the positions that a thread has: as many neighbours as the widest access takes,
         and the same again beyond those of all threads, so that neighbouring threads read from neighbouring banks."""
         b = self.b
         found = []
-        for axis, (t, many, extent) in enumerate(zip(threads, self.each, self.frame.mapping.placement.threads)):
-            sizes = [BYTES[tile.array.base] for tile in self.found.tiles if tile.moving == axis]
-            group = min(many, max(1, WIDE // max(sizes, default=WIDE)))
+        extents = self.frame.mapping.placement.threads
+        for axis, (t, many, extent) in enumerate(zip(self._arranged(threads), self.each, extents)):
+            group = self.found.group(axis)
             first = b.op("mul", t, b.word_const(group), exact=True)
             places = [n // group * group * extent + n % group for n in range(many)]
             found.append([b.op("add", first, b.word_const(n), exact=True) if n else first for n in places])
@@ -260,9 +314,9 @@ class _Writer:
                 b.store(array, (g.integer(cell),), self.thread.atom(n))
         return k.ForAll(threads, self.frame.threads, b.close())
 
-    def _fold(self, strip: g.Var, many: g.Atom) -> k.ForAll:
-        """Each thread folds the strip into its cells; several indices in a round, where it is known that all are
-        there."""
+    def _fold(self, strip: g.Var, many: g.Atom, buffer: g.Atom) -> k.ForAll:
+        """Each thread folds `many` indices from `strip` on into its cells, whose elements are in a buffer of the tiles;
+        several indices in a round, where it is known that all are there."""
         b, thread = self.b, self.thread
         b.open()
         threads = self._threads()
@@ -275,7 +329,7 @@ class _Writer:
 
         def one(at: g.Atom, carried: list[g.Atom]) -> list[g.Atom]:
             read = {
-                place: [self._read(place, t, at, position) for position in positions[t.moving]]
+                place: [self._read(place, t, buffer, at, position) for position in positions[t.moving]]
                 for place, t in self.placed.items()
             }
             folded = b.op("add", strip, at, exact=True)
@@ -305,17 +359,17 @@ class _Writer:
     def _rounds(self) -> int:
         """How many indices of a whole strip are written out: so many that the loop over them costs little."""
         each = len(self.c.inner.body.statements) + sum(len(o.combine.statements) for o in self.c.folds)
-        rounds = STRIP
+        rounds = self.found.strip
         while rounds > 1 and rounds * len(self.cells) * each > _CODE:
             rounds //= 2
         return rounds
 
-    def _read(self, place: Place, t: RegisterTile, at: g.Atom, position: g.Atom) -> g.Atom:
-        """The element of an access in its tile. `at`: how far in the strip; `position`: in the block, along the axis
-        that the tile follows."""
+    def _read(self, place: Place, t: RegisterTile, buffer: g.Atom, at: g.Atom, position: g.Atom) -> g.Atom:
+        """The element of an access in a buffer of its tile. `at`: how far in the strip; `position`: in the block, along
+        the axis that the tile follows."""
         b = self.b
         tile = self.tiles[self.found.tiles.index(t)]
-        index: list[g.Atom] = []
+        index = [buffer]
         for n in t.order:
             e, f = self.accesses[place][n], t.entries[n]
             base: g.Atom = g.integer(0)
@@ -328,24 +382,40 @@ class _Writer:
         return b.load(tile, *index)
 
     def _end(self) -> k.ForAll:
-        b, thread = self.b, self.thread
+        """Each thread writes its cells; those that are there together one after the other, when all are known."""
+        b = self.b
         b.open()
         threads = self._threads()
         positions = self._positions(threads)
-        for number, cell in enumerate(self.cells):
-            index, guard = self.frame.at_position([along[n] for along, n in zip(positions, cell)])
+        several = self.found.group(-1) if self.found.beside else 1
+        for first in range(0, len(self.cells), several):
+            cells = range(first, first + several)
+            places = [
+                self.frame.at_position([along[n] for along, n in zip(positions, self.cells[cell])]) for cell in cells
+            ]
 
-            def store(number: int = number, index: tuple[g.Atom, ...] = index) -> None:
-                thread.bind(self.c.partition.index, list(index))
-                thread.block(g.Block(self.c.before), later=self.c.later)
-                thread.bind(self.c.targets, [b.load(a, g.integer(number)) for a in self.own])
+            def store(cells: range = cells, indices: Sequence[tuple[g.Atom, ...]] = [i for i, _ in places]) -> None:
+                if not self.found.beside:
+                    self._cell(cells[0], indices[0], lambda values: self._write(indices[0], values))
+                    return
+                found: list[list[Value]] = []
+                for cell, index in zip(cells, indices):
+                    self._cell(cell, index, found.append)
+                for index, values in zip(indices, found, strict=True):
+                    self._write(index, values)
 
-                def finish(values: list[Value]) -> None:
-                    for array, v in zip(self.results, values, strict=True):
-                        assert isinstance(v, g.Var | g.Const)
-                        b.store(array, index, v)
-
-                thread.block(self.c.after, finish)
-
-            b.when(guard, store)
+            b.when(places[0][1], store)
         return k.ForAll(threads, self.frame.threads, b.close())
+
+    def _cell(self, number: int, index: Sequence[g.Atom], finish: Callable[[list[Value]], None]) -> None:
+        """What a cell becomes, given what it has folded."""
+        thread = self.thread
+        thread.bind(self.c.partition.index, list(index))
+        thread.block(g.Block(self.c.before), later=self.c.later)
+        thread.bind(self.c.targets, [self.b.load(a, g.integer(number)) for a in self.own])
+        thread.block(self.c.after, finish)
+
+    def _write(self, index: Sequence[g.Atom], values: Sequence[Value]) -> None:
+        for array, v in zip(self.results, values, strict=True):
+            assert isinstance(v, g.Var | g.Const)
+            self.b.store(array, index, v)

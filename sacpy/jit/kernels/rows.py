@@ -10,136 +10,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 
-from sacpy.jit.analysis.combine import Cell
-from sacpy.jit.analysis.shared_planner import BYTES
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir import kernel as k
 from sacpy.jit.kernels import maps
 from sacpy.jit.kernels.builder import IrArithmetic
-from sacpy.jit.kernels.contraction import folded_cell
 from sacpy.jit.kernels.launches import Buffer, KernelOptions, Launch, Refused
 from sacpy.jit.kernels.numbers import Numbers, array_sizes, in_line, scratch_of, space_of
-from sacpy.jit.kernels.reduction import MOST_COPIES, Reduction, keeps_order
-from sacpy.jit.kernels.shares import threads_of
+from sacpy.jit.kernels.reduction import MOST_COPIES, Reduction
+from sacpy.jit.kernels.row_shares import Row, Share, row_of
 from sacpy.jit.kernels.source import Built, Source, parameter_block
-from sacpy.jit.kernels.values import Value
-from sacpy.nodes import Node, field, replace
+from sacpy.jit.kernels.values import Memory, Value
+from sacpy.nodes import replace
 from sacpy.withloop import chains
-from sacpy.withloop.rates import keeps_busy
 from sacpy.withloop.spaces import IndexSpace
 from sacpy.withloop.ways import GpuFold
 
-_FULL = 1024  # threads of a multiprocessor that keep it busy
-_LONG = 1024  # indices that a fold has at least to be shared although its threads then read far apart
-_EACH = 8  # indices of a thread at least where a fold is cut into chunks
 _LAST = 128  # threads of a block that puts chunks together
-_GROUPED = 16  # indices of a fold from which on some threads of a warp share it, where they read side by side
-_FEW = 4  # indices that a thread has at least then
 _BY_WARPS = GpuFold("shuffle")
-
-
-class Share(Node):
-    """How cells and their folds are dealt: a block has `lanes` neighbouring cells and `threads` threads (a power of
-    two) for each; each fold is cut into `chunks`, a block for each, which a second launch puts together. `grouped`: the
-    threads of a cell are neighbours in one warp, which put together what they have from register to register; else the
-    threads of all cells alternate, and do it in shared memory. `why`: what speaks for it."""
-
-    lanes: int
-    threads: int
-    chunks: int
-    grouped: bool = False
-    why: str = field(default="", compare=False)
-
-
-class Row(Cell):
-    """A cell whose fold several threads share. `along`: neighbouring indices of the fold read neighbouring elements;
-    `across`: neighbouring cells do."""
-
-    along: bool
-    across: bool
-
-    @property
-    def bytes(self) -> int:
-        """What an index of the fold reads."""
-        loads = (s.rhs for s in g.statements(self.inner.body) if isinstance(s, g.Let) and isinstance(s.rhs, g.Load))
-        return sum(BYTES[x.array.base] for x in loads)
-
-    @property
-    def ordered(self) -> bool:
-        """Whether operands keep their order."""
-        return keeps_order(self.folds)
-
-    def share(self, cells: int, length: int, options: KernelOptions, way: GpuFold | None = None) -> Share | None:
-        """How to share folds of some length; None where a thread for each cell does better. Where order counts, each
-        thread has a run of its own, so that threads read far apart along a row, as they would with a row each. `way`:
-        what a pragma asks for; then a block has a cell."""
-        if way is not None:
-            return Share(1, threads_of(length, options.fold_threads, options.device, way), 1)
-        full = options.device.processors * _FULL
-        few = cells < full
-        pays = few if self.across else (few or not self.ordered) if self.along else few and length >= _LONG
-        grouped = self._grouped(cells, length, options)
-        if grouped is not None:
-            return grouped
-        if length < options.row_length or not pays:
-            return None
-        lanes = options.device.warp if self.across else 1
-        threads = 1
-        while threads * 2 * lanes <= max(options.fold_threads, lanes):
-            # a device that is full has more of threads that take more each: fewer are put together at the end
-            each = _EACH if cells * threads >= full else _EACH // 4
-            if threads * 2 * each > length:
-                break
-            threads *= 2
-        busy = -(-cells // lanes) * lanes * threads
-        chunks = max(1, min(-(-full // busy), length // (threads * _EACH), options.device.grid[1]))
-        why = (
-            "neighbouring cells read neighbouring elements"
-            if self.across
-            else "there are too few cells to keep the device busy with a warp for each"
-        )
-        return Share(lanes, threads, chunks, why=why) if threads * chunks > 1 else None
-
-    def _grouped(self, cells: int, length: int, options: KernelOptions) -> Share | None:
-        """A warp, or some of one, for each cell: as many threads as read side by side and still have several indices
-        each, where so many keep the device busy: what they have in flight counts, as such folds wait for memory. None
-        where they do not, where cells rather than indices lie side by side, and where order counts."""
-        device = options.device
-        least = _GROUPED if options.row_length >= _GROUPED else options.row_length
-        if self.across or not self.along or self.ordered or length < least:
-            return None
-        threads = device.warp
-        while threads > 1 and threads * _FEW > length:
-            threads //= 2
-        if threads < 2 or threads > options.fold_threads or options.fold_threads < device.warp:
-            return None
-        if not keeps_busy(device, cells * threads, self.bytes * min(MOST_COPIES, length // threads)):
-            return None
-        why = f"{cells} cells with {threads} threads each keep the device busy, and these read neighbouring elements"
-        return Share(options.fold_threads // threads, threads, 1, True, why)
-
-
-def row_of(source: Source, p: g.Partition) -> Row | None:
-    """The body of a partition as a row, if it is one whose fold's bounds are known before the launch."""
-    cell = folded_cell(source, p)
-    if cell is None or source.thread("trial", 32).checked(g.Block(cell.before)):
-        return None
-    body, folded = cell.inner.body, cell.inner.index[-1]
-    along, across = _reads(body, folded), _reads(body, p.index[-1])
-    return Row(p, cell.before, cell.fold, cell.targets, cell.after, along, across)
-
-
-def _reads(b: g.Block, index: g.Var) -> bool:
-    """Whether elements are loaded whose last index is this one, or a little off it."""
-    near = {index.name}
-    for s in g.statements(b):
-        if isinstance(s, g.Let):
-            match s.rhs:
-                case g.Op(code="add" | "sub", args=args) if any(isinstance(a, g.Var) and a.name in near for a in args):
-                    near.update(t.name for t in s.targets)
-                case g.Load(index=at) if isinstance(at[-1], g.Var) and at[-1].name in near:
-                    return True
-    return False
 
 
 class Rows:
@@ -175,8 +62,11 @@ class Rows:
             self.way,
         )
         self.cell_words, self.words = parameter_block(b, self.outer), parameter_block(b, self.inner)
-        self.total, self.run = b.slot("total"), b.slot("run")
-        self.each = b.slot("each") if self.reduction.runs else None
+        self.each: g.Atom | None = None
+        self.total: g.Atom
+        if self.row.bounds is None:
+            self.total, self.run = b.slot("total"), b.slot("run")
+            self.each = b.slot("each") if self.reduction.runs else None
         self.blocks, self.chunks, self.cells = b.number("blocks"), b.number("chunks"), b.number("cells")
 
     def partials(self, chunks: int, cells: int) -> list[Buffer]:
@@ -187,14 +77,40 @@ class Rows:
             for n, base in enumerate(kept)
         ]
 
-    def _index(self, cell: g.Atom) -> tuple[g.Atom, ...]:
-        """The index of a cell, and the code before its fold."""
-        index, guard = self.outer.recover(IrArithmetic(self.b, self.cell_words), (cell,), ())
+    def _index(self, cell: g.Atom) -> tuple[tuple[g.Atom, ...], g.Atom | None]:
+        """The index of a cell, and the code before its fold; whether the checks in that held (None: there are none).
+        Where folds differ in length, that of this one is known then."""
+        row, b = self.row, self.b
+        if self.share.backwards:
+            cell = b.op("sub", b.op("sub", self.cells, b.word_const(1), exact=True), cell, exact=True)
+        index, guard = self.outer.recover(IrArithmetic(b, self.cell_words), (cell,), ())
         assert guard is None
-        found = tuple(map(self.b.as_int, index))
-        self.thread.bind(self.row.partition.index, found)
-        self.thread.block(g.Block(self.row.before), later=self.row.later)
-        return found
+        found = tuple(map(b.as_int, index))
+        self.thread.bind(row.partition.index, found)
+        values, held = self.thread.block(g.Block(row.before, row.handed or ()), later=row.later)
+        if held is not None and row.handed is not None:
+            self.thread.bind(row.handed, values)
+        if row.bounds is not None:
+            self.first = self.thread.atom(row.inner.lower[0])
+            length = b.op("sub", self.thread.atom(row.inner.upper[0]), self.first)
+            self.total = b.as_word(b.op("max", length, g.integer(0)))
+        return found, held
+
+    def _part(self, held: g.Atom | None) -> tuple[g.Atom, g.Atom, g.Atom | None]:
+        """How many indices the fold of a thread's cell has, none where a check failed; how many of them a chunk has;
+        and, where order counts, a thread."""
+        b, share = self.b, self.share
+        total = self.total if held is None else b.op("select", held, self.total, b.word_const(0))
+        if self.row.bounds is None:
+            return total, self.run, self.each
+        run = total
+        if share.chunks > 1:
+            more = b.op("sub", self.chunks, b.word_const(1), exact=True)
+            run = b.op("div", b.op("add", total, more, exact=True), self.chunks)
+        if not self.reduction.runs:
+            return total, run, None
+        most = b.op("add", run, b.word_const(share.threads - 1), exact=True)
+        return total, run, b.op("shr", most, b.word_const(share.threads.bit_length() - 1))
 
     def _place(self, t: g.Var) -> tuple[g.Atom | None, g.Atom]:
         """Of a thread the number of its cell in the block, None where there is one, and its own among those of the
@@ -226,8 +142,7 @@ class Rows:
 
         def finish(values: list[Value]) -> None:
             for array, v in zip(arrays, values, strict=True):
-                assert isinstance(v, g.Var | g.Const)
-                self.b.store(array, index, v)
+                thread.arrays.assign(Memory(array, index), v)
 
         thread.block(self.row.after, finish)
 
@@ -247,26 +162,29 @@ class Rows:
         cell = self._cell(block, lane)
         if lane is not None:
             cell = b.op("min", cell, b.op("sub", self.cells, b.word_const(1), exact=True))
-        self._index(cell)
-        start = b.op("mul", chunk, self.run, exact=True)
-        end = b.op("min", b.op("add", start, self.run, exact=True), self.total)
+        total, run, each = self._part(self._index(cell)[1])
+        start = b.op("mul", chunk, run, exact=True)
+        if share.chunks > 1 and self.row.bounds is not None:
+            start = b.op("min", start, total)  # of a short fold there is nothing left for the last chunks
+        end = b.op("min", b.op("add", start, run, exact=True), total)
 
         def one(place: g.Atom, carried: list[g.Atom]) -> list[g.Atom]:
             index, guard = self.inner.recover(IrArithmetic(b, self.words), (place,), ())
-            self.thread.bind(self.row.inner.index, list(map(b.as_int, index)))
+            at = list(map(b.as_int, index))
+            if self.row.bounds is not None and self.first != g.integer(0):
+                at = [b.op("add", at[0], self.first, exact=True)]
+            self.thread.bind(self.row.inner.index, at)
             return reduction.take(carried, guard, lambda: self.thread.block(self.row.inner.body, later=self.row.later))
 
-        if self.each is None:
+        if each is None:
             first, shift = b.op("add", start, mine, exact=True), share.threads.bit_length() - 1
             room = b.op("sub", b.op("add", end, b.word_const(share.threads - 1), exact=True), first, exact=True)
             count = b.op("shr", room, b.word_const(shift))
             copies = reduction.copies(self.row.inner.body, self.many)
             found = b.evenly(first, share.threads, count, reduction.initial, one, copies)
         else:
-            first = b.op("add", start, b.op("mul", mine, self.each, exact=True), exact=True)
-            found = b.seq_for(
-                first, b.op("min", b.op("add", first, self.each, exact=True), end), reduction.initial, one
-            )
+            first = b.op("add", start, b.op("mul", mine, each, exact=True), exact=True)
+            found = b.seq_for(first, b.op("min", b.op("add", first, each, exact=True), end), reduction.initial, one)
         reduction.leave(shared, t, found)
         gather = k.ForAll((t,), (size,), b.close())
         phases = (
@@ -284,7 +202,8 @@ class Rows:
                 reduction.kept_in(shared.own) if share.grouped else [b.load(a, last) for a in shared.arrays]
             )
             if whole:
-                self._store(self._index(cell), values)
+                index, held = self._index(cell)
+                b.when(held, lambda: self._store(index, values))
                 return
             for buffer, v in zip(self.partials(1, 1), values):
                 b.store(b.result(buffer.name, buffer.base, (self.chunks, self.cells)), (chunk, cell), v)
@@ -313,17 +232,15 @@ class Rows:
         cell = b.op("add", b.op("mul", block, b.word_const(_LAST), exact=True), t, exact=True)
 
         def whole() -> None:
-            index = self._index(cell)
+            index, held = self._index(cell)
             start = reduction.initial[: len(reduction.kept)]
-            self._store(
-                index,
-                b.seq_for(
-                    b.word_const(0),
-                    self.chunks,
-                    start,
-                    lambda c, carried: reduction.joined(carried, [b.load(a, c, cell) for a in parts]),
-                ),
+            found = b.seq_for(
+                b.word_const(0),
+                self.chunks,
+                start,
+                lambda c, carried: reduction.joined(carried, [b.load(a, c, cell) for a in parts]),
             )
+            b.when(held, lambda: self._store(index, found))
 
         b.when(b.op("lt", cell, self.cells), whole)
         code = k.ForAll((t,), (b.word_const(_LAST),), b.close())
@@ -345,30 +262,30 @@ def launches(
 ) -> tuple[list[Buffer], list[Launch]] | None:
     """Temporaries and launches for the cells of one piece; None where a thread for each cell does better. `whole`: it
     is all of the partition; `kernels`: those made before; `way`: what a pragma asks for."""
-    inner_space = space_of(row.inner, numbers).normalised()
-    cells, length = space.size, inner_space.size
+    cells, (length, longest, rising) = space.size, row.lengths(space, numbers)
     reduction = Reduction(source.thread("trial", 32), row.folds, False, way)
     threads = reduction.threads(options)
     share = row.share(cells, length, replace(options, fold_threads=threads), way) if cells else None
     if share is None or cells > options.device.grid[2] or (threads < options.fold_threads and share.lanes > threads):
         return None
-    if not whole:
-        share = replace(share, chunks=1)
-    outer, inner = in_line(space), in_line(inner_space)
+    share = replace(share, chunks=share.chunks if whole else 1, backwards=rising)
+    outer = in_line(space)
+    inner = in_line(space_of(row.inner, numbers).normalised() if row.bounds is None else IndexSpace.box((longest,)))
     run = -(-length // share.chunks)
     each = -(-run // share.threads)
     sizes = [
         *array_sizes(source, numbers),
         (cells + share.lanes + _LAST) * max(1, share.chunks),
-        length + (share.threads + 1) * (each + 1) + run,
+        longest + (share.threads + 1) * (-(-longest // (share.chunks * share.threads)) + 1) + run,
     ]
     bits = max(outer.bits(sizes), inner.bits())
-    words = [*outer.words(bits), *inner.words(bits), length, run, *((each,) if reduction.runs else ())]
+    words = [*outer.words(bits), *inner.words(bits)]
+    words += [length, run, *((each,) if reduction.runs else ())] if row.bounds is None else []
     many = min(MOST_COPIES, 1 << max(each, 1).bit_length() - 1)
     made = Rows(source, number, row, outer, inner, share, bits, way, many)
 
     def launch(make: Callable[[], Built], purpose: str, blocks: int, threads: int, why: str) -> Launch:
-        form = (share.lanes, share.threads, share.chunks == 1, share.grouped, many)
+        form = (share.lanes, share.threads, share.chunks == 1, share.grouped, share.backwards, many)
         key = ("row", purpose, number, outer.key, inner.key, form, bits, way)
         built = kernels.get(key)
         if built is None:
@@ -389,7 +306,8 @@ def launches(
     blocks = -(-cells // share.lanes)
     why = (
         f"{share.threads} threads for each of {cells} cells, {share.lanes} cells in a block, {share.chunks} blocks "
-        f"for each, as a cell folds {length} indices"
+        f"for each, as a cell folds "
+        f"{length} indices{'' if row.bounds is None else f' about, and {longest} at most'}"
         + (f"; the pragma says so: {way.words}" if way is not None else f"; {share.why}")
     )
     first = launch(made.fold, "rows", blocks, share.threads * share.lanes, why)
@@ -415,8 +333,8 @@ def check(way: GpuFold | None, row: Row | None, p: g.Partition, laid_out: bool) 
         return
     if row is None:
         raise way.refused(
-            "no cell of this with-loop comes of one fold whose bounds are known before the launch, and that nothing "
-            "may fail in front of",
+            "no cell of this with-loop comes of one fold whose bounds are known before the launch, or follow from the "
+            "index of the cell",
             "leave the pragma out",
         )
     if laid_out:

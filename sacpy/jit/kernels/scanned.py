@@ -1,9 +1,9 @@
 """Scans once through memory, of what is exact however it is grouped: decoupled look-back.
 
 In: a with-loop of one axis whose values a scan hands on, with an associative function. Out: two launches. The first one
-sets a word or more for each tile of `TILE` values to "nothing yet". In the second a block takes the next tile, by a
+sets a word or more for each tile of values to "nothing yet". In the second a block takes the next tile, by a
 counter, so that all tiles before it are taken by blocks that run or are done, in whatever order a device runs them. Its
-threads combine `EACH` values in a row each, the block combines these, and tells what its tile combines to; its first
+threads combine some neighbouring values each, the block combines these, and tells what its tile combines to; its first
 thread then goes back over the tiles before, combining what they tell, up to one that tells what comes of all values up
 to it; tells that of its own; and each thread computes the results of its values. So values are read twice, the second
 time out of a cache, and results written once. (Merrill, Garland: Single-pass Parallel Prefix Scan with Decoupled
@@ -17,23 +17,21 @@ grouped in more than one way, by who is first: hence only for what is exact.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir import kernel as k
 from sacpy.jit.ir.rewrite import names_of
+from sacpy.jit.kernels import grouped_scan, scan_phases
 from sacpy.jit.kernels.builder import Builder
 from sacpy.jit.kernels.launches import Buffer, KernelOptions, Launch, Refused
 from sacpy.jit.kernels.numbers import Numbers, array_sizes
 from sacpy.jit.kernels.source import Built, Source, number_of
-from sacpy.jit.kernels.thread import Thread
 from sacpy.jit.llvm.legal import size_of
-from sacpy.jit.passes.scan_elements import Code, Monoid, elements_of
+from sacpy.jit.passes.scan_elements import elements_of
 from sacpy.jit.passes.stepping import scans_as_loops
 from sacpy.lang.types import REAL
 
-BLOCK = 256  # threads
-EACH = 8  # values of a thread
 AT_ONCE = 8  # tiles that are looked at together: memory answers all as soon as one
 SOME, ALL = (g.Const("ulong", n << 32) for n in (1, 2))  # what a tile combines to; what all values up to its end do
 LOW = g.Const("ulong", (1 << 32) - 1)
@@ -62,6 +60,10 @@ class Scanned:
         loops = [s for s in function.body.statements if isinstance(s, g.Let) and isinstance(s.rhs, g.For)]
         r = loops[0].rhs if len(loops) == 1 else None
         elements = elements_of(r, strict=True) if isinstance(r, g.For) else None
+        self.exact = elements is not None
+        handed = [o for o in source.with_loop.operators if isinstance(o, g.Propagate)]
+        if elements is None and isinstance(r, g.For) and all(o.regroups for o in handed):
+            elements = elements_of(r, strict=False)
         if elements is None or not elements.apart or not isinstance(r, g.For):
             raise Refused("scan is of several values that have nothing to do with one another")
         self.loop, self.elements, self.supply = r, elements, names_of(function)
@@ -72,6 +74,7 @@ class Scanned:
         self.initial = [a for a, p in zip(r.initial, r.params) if not g.extents_of(p)]
         self.given = [a for a, p in zip(r.initial, r.params) if isinstance(a, g.Var) and g.extents_of(p)]
         self.words = sum(map(_words, self.bases))  # of a tile
+        self.each = max(1, scan_phases.BYTES_EACH // sum(map(size_of, self.bases)))  # values of a thread
         self.kernels: dict[Hashable, Built] = {}
         self.name = f"{self.arrays[0].name}.told"
 
@@ -88,21 +91,23 @@ class Scanned:
         self, numbers: Numbers, parameters: Mapping[str, int], taken: frozenset[str]
     ) -> tuple[list[Buffer], list[Launch]]:
         """Temporaries and launches. `taken`: as for `Cells`; nothing is."""
-        n, tile = number_of(self.loop.upper, numbers), BLOCK * EACH
+        if not self.exact:
+            return grouped_scan.launches(self, numbers)
+        n, tile = number_of(self.loop.upper, numbers), scan_phases.BLOCK * self.each
         tiles = max(1, -(-n // tile))
         told = tiles * self.words + 1
-        bits = 32 if max([n + tile, told + BLOCK, *array_sizes(self.source, numbers)]) < 1 << 31 else 64
+        bits = 32 if max([n + tile, told + scan_phases.BLOCK, *array_sizes(self.source, numbers)]) < 1 << 31 else 64
         for key, build in (("clear", self._clear), ("scan", self._scan)):
             if (key, bits) not in self.kernels:
                 self.kernels[key, bits] = build(bits)
         clear, scan = self.kernels["clear", bits], self.kernels["scan", bits]
-        blocks = -(-told // BLOCK)
+        blocks = -(-told // scan_phases.BLOCK)
         bytes_ = sum(size_of(base) for base in self.bases)
         return [Buffer(self.name, "ulong", (told,))], [
             Launch(
                 clear.kernel,
                 (1, 1, blocks),
-                (1, 1, BLOCK),
+                (1, 1, scan_phases.BLOCK),
                 clear.arguments((told, blocks), ()),
                 "default",
                 None,
@@ -112,7 +117,7 @@ class Scanned:
             Launch(
                 scan.kernel,
                 (1, 1, tiles),
-                (1, 1, BLOCK),
+                (1, 1, scan_phases.BLOCK),
                 scan.arguments((told, tiles, n), ()),
                 "partition",
                 0,
@@ -134,21 +139,21 @@ class Scanned:
         told = b.result(self.name, "ulong", (count,))
         block, t = b.names.var("block", b.word), b.names.var("thread", b.word)
         b.open()
-        at = b.op("add", b.op("mul", block, b.word_const(BLOCK), exact=True), t, exact=True)
+        at = b.op("add", b.op("mul", block, b.word_const(scan_phases.BLOCK), exact=True), t, exact=True)
         b.when(b.op("lt", at, count), lambda: b.store(told, (at,), g.Const("ulong", 0)))
-        body = (k.ForAll((t,), (b.word_const(BLOCK),), b.close()),)
-        return Built(b.kernel((block,), (blocks,), (b.word_const(BLOCK),), body), tuple(v.name for v in b.shape))
+        body = (k.ForAll((t,), (b.word_const(scan_phases.BLOCK),), b.close()),)
+        return Built(
+            b.kernel((block,), (blocks,), (b.word_const(scan_phases.BLOCK),), body), tuple(v.name for v in b.shape)
+        )
 
     def _scan(self, bits: int) -> Built:
-        return _Writer(self, self.source.thread("scan", bits)).kernel()
+        return _LookBack(self, self.source.thread("scan", bits)).kernel()
 
 
-class _Writer:
+class _LookBack(scan_phases.Tiles):
     """The kernel that scans, being written."""
 
-    def __init__(self, scan: Scanned, thread: Thread) -> None:
-        self.scan, self.thread, self.b = scan, thread, thread.b
-        self.elements: Monoid = scan.elements
+    scan: Scanned
 
     def kernel(self) -> Built:
         """All of it."""
@@ -162,29 +167,18 @@ class _Writer:
             b.once[v.name] = v is not self.told
         self.ticket = b.shared("tile", b.word.base, (1,))
         self.before = [b.shared("before", base, (1,)) for base in scan.bases]
-        two = [[b.shared("part", base, (BLOCK,)) for base in scan.bases] for _ in range(2)]
-        block, self.t = b.names.var("block", b.word), b.names.var("thread", b.word)
-        body: list[k.BlockStmt] = [self.phase(self.take), k.Barrier(), self.phase(lambda: self.combine_own(two[0]))]
-        distance = 1
-        while distance < BLOCK:
-            body += [k.Barrier(), self.phase(lambda d=distance, two=two: self.combine_far(d, *two))]  # type: ignore[misc]
-            two = two[::-1]
-            distance *= 2
-        body += [k.Barrier(), self.phase(lambda: self.when_first(lambda: self.look_back(two[0])))]
-        body += [k.Barrier(), self.phase(lambda: self.write(two[0]))]
-        made = b.kernel((block,), (tiles,), (b.word_const(BLOCK),), tuple(body))
+        block = b.names.var("block", b.word)
+        tile, parts = self.combined_tile(self.combine_own)
+        body = [
+            self.phase(self.take),
+            k.Barrier(),
+            *tile,
+            self.phase(lambda: self.when_first(lambda: self.look_back(parts))),
+            k.Barrier(),
+            self.phase(lambda: self.write([b.load(v, g.integer(0)) for v in self.before], parts)),
+        ]
+        made = b.kernel((block,), (tiles,), (b.word_const(scan_phases.BLOCK),), tuple(body), aligned=True)
         return Built(made, tuple(v.name for v in b.shape))
-
-    def phase(self, write: Callable[[], None]) -> k.ForAll:
-        """Code of all threads."""
-        b = self.b
-        self.t = b.names.var("thread", b.word)
-        b.open()
-        write()
-        return k.ForAll((self.t,), (b.word_const(BLOCK),), b.close())
-
-    def when_first(self, write: Callable[[], None]) -> None:
-        self.b.when(self.b.op("eq", self.t, self.b.word_const(0)), write)
 
     # ---- phases
 
@@ -203,46 +197,10 @@ class _Writer:
     def tile(self) -> g.Var:
         return self.b.load(self.ticket, g.integer(0))
 
-    def first(self) -> g.Atom:
-        """The first of a thread's values."""
-        b = self.b
-        start = b.op("mul", self.tile(), b.word_const(BLOCK * EACH), exact=True)
-        return b.op("add", start, b.op("mul", self.t, b.word_const(EACH), exact=True), exact=True)
-
-    def combine_own(self, parts: Sequence[g.Var]) -> None:
-        """What a thread's values combine to."""
-        b, first = self.b, self.first()
-
-        def one(e: g.Var, so_far: list[g.Atom]) -> list[g.Atom]:
-            at = b.op("add", first, e, exact=True)
-
-            def more() -> list[g.Atom]:
-                value = self.inserted(lambda code, index: self.elements.values(code, index, self.scan.given), at)
-                return self.combined(so_far, value)
-
-            return self.chosen(b.op("lt", at, self.count), more, so_far)
-
-        found = b.seq_for(b.word_const(0), b.word_const(EACH), self.elements.identities, one)
-        for part, a in zip(parts, found):
-            b.store(part, (self.t,), a)
-
-    def combine_far(self, distance: int, given: Sequence[g.Var], made: Sequence[g.Var]) -> None:
-        """What the values of all threads up to one, at most twice the distance, combine to."""
-        b = self.b
-        own = [b.load(v, self.t) for v in given]
-
-        def both() -> list[g.Atom]:
-            other = b.op("sub", self.t, b.word_const(distance), exact=True)
-            return self.combined([b.load(v, other) for v in given], own)
-
-        found = self.chosen(b.op("le", b.word_const(distance), self.t), both, own)
-        for v, a in zip(made, found):
-            b.store(v, (self.t,), a)
-
     def look_back(self, parts: Sequence[g.Var]) -> None:
         """The first thread tells what the tile combines to, finds what comes before it, tells what comes of both."""
         b, tile = self.b, self.tile()
-        whole = [b.load(v, b.word_const(BLOCK - 1)) for v in parts]
+        whole = [b.load(v, b.word_const(scan_phases.BLOCK - 1)) for v in parts]
         initial = list(self.elements.started([self.thread.atom(a) for a in self.scan.initial]))
         others = b.op("lt", b.word_const(0), tile)
         own = self.chosen(b.op("not", others), lambda: self.combined(initial, whole), whole)
@@ -303,35 +261,6 @@ class _Writer:
         assert there is not None
         return self.chosen(there, more, [*found[:-1], g.FALSE])
 
-    def write(self, parts: Sequence[g.Var]) -> None:
-        """The results of a thread's values."""
-        b, first = self.b, self.first()
-        before = [b.load(v, g.integer(0)) for v in self.before]
-
-        def others() -> list[g.Atom]:
-            other = b.op("sub", self.t, b.word_const(1), exact=True)
-            return self.combined(before, [b.load(v, other) for v in parts])
-
-        start = self.chosen(b.op("lt", b.word_const(0), self.t), others, before)
-
-        def one(e: g.Var, so_far: list[g.Atom]) -> list[g.Atom]:
-            at = b.op("add", first, e, exact=True)
-
-            def more() -> list[g.Atom]:
-                value = self.inserted(lambda code, index: self.elements.values(code, index, self.scan.given), at)
-                after = self.combined(so_far, value)
-                ends = {now: self.bound(self.elements.result(e)) for now, e in ((False, so_far), (True, after))}
-                written = self.inserted(
-                    lambda code, index: self.elements.written(code, index, self.scan.given, ends.__getitem__), at
-                )
-                for v, a in zip(self.results, written):
-                    b.store(v, (at,), a)
-                return after
-
-            return self.chosen(b.op("lt", at, self.count), more, so_far)
-
-        b.seq_for(b.word_const(0), b.word_const(EACH), start, one)
-
     # ---- words
 
     def look(self, tile: g.Atom, number: int) -> g.Atom:
@@ -361,38 +290,6 @@ class _Writer:
             found.append(_whole(self.b, base, words[at : at + _words(base)]))
             at += _words(base)
         return found
-
-    # ---- elements
-
-    def inserted(self, write: Callable[[Code, g.Atom], list[g.Atom]], at: g.Atom) -> list[g.Atom]:
-        """Code of a graph for the value at a place."""
-        index = self.scan.supply.var("i", g.INT)
-        self.thread.bind((index,), (self.b.as_int(at),))
-        return self.block(lambda code: write(code, index))
-
-    def combined(self, a: Sequence[g.Atom], b: Sequence[g.Atom]) -> list[g.Atom]:
-        """Two elements, the first one first."""
-        return self.block(lambda code: self.elements.combined(code, self.bound(a), self.bound(b)))
-
-    def bound(self, many: Sequence[g.Atom]) -> list[g.Atom]:
-        """Atoms of the kernel as atoms of a graph."""
-        names = [self.scan.supply.var("e", g.ScalarType(a.base)) for a in many]
-        self.thread.bind(names, list(many))
-        return list(names)
-
-    def block(self, write: Callable[[Code], Sequence[g.Atom]]) -> list[g.Atom]:
-        values, _ = self.thread.block(Code(self.scan.supply).inside(write))
-        return [a for a in values if isinstance(a, g.Var | g.Const)]
-
-    def chosen(self, condition: g.Atom, then: Callable[[], list[g.Atom]], otherwise: Sequence[g.Atom]) -> list[g.Atom]:
-        """What a branch gives where a condition holds; else other atoms."""
-        b = self.b
-        b.open()
-        found = then()
-        code = b.close()
-        targets = [b.names.var("m", a.type) for a in otherwise]
-        b.add(k.If(condition, code, (), tuple(map(k.Merge, targets, found, otherwise))))
-        return list(targets)
 
 
 def _words(base: str) -> int:

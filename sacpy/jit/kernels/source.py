@@ -12,18 +12,20 @@ from sacpy.jit.ir import graph as g
 from sacpy.jit.ir import kernel as k
 from sacpy.jit.ir.names import Names
 from sacpy.jit.ir.rewrite import inner_binders, names_of, uses, with_extents
+from sacpy.jit.kernels import loop_tiles
 from sacpy.jit.kernels.builder import Builder, IrArithmetic
 from sacpy.jit.kernels.thread import Thread
-from sacpy.nodes import Node
+from sacpy.nodes import Node, replace
 from sacpy.withloop import chains
 
 
 class Built(Node):
     """A kernel with the names of those parameters that a launch sets to numbers: first `shape`, then the parameter
-    block."""
+    block. `note`: what is worth saying of its code."""
 
     kernel: k.Kernel
     shape: tuple[str, ...]
+    note: str = ""
 
     def arguments(self, shape: Sequence[int], words: Sequence[int]) -> tuple[str | int, ...]:
         """An argument for each parameter of the kernel. Words over half of the range are given as negative numbers."""
@@ -152,7 +154,11 @@ def mapped(
     b.open()
     threads, index, guard = frame.index()
     b.when(guard, lambda: body(index, extra))
-    return frame.kernel((k.ForAll(threads, frame.size, b.close()),))
+    code = b.close()
+    tiled = loop_tiles.phases(b, threads, frame.size, code)
+    if tiled is None:
+        return frame.kernel((k.ForAll(threads, frame.size, code),))
+    return replace(frame.kernel(tiled[0]), note=tiled[1])
 
 
 def parameter_block(b: Builder, mapping: chains.Mapping) -> list[g.Var]:

@@ -8,7 +8,7 @@ then computes from them; or the reason why it does not.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Protocol, runtime_checkable
 
 from sacpy.jit.analysis.affine import Entry, Footprint, block_axes, footprints
@@ -37,6 +37,10 @@ class Tiled(Protocol):
     def purpose(self) -> str: ...
 
     @property
+    def form(self) -> Hashable:
+        """What the kernel depends on beside the mapping."""
+
+    @property
     def size(self) -> int:
         """Bytes of shared memory."""
 
@@ -51,6 +55,7 @@ class Staging(Node):
     """The arrays to stage, with the extents of their tiles."""
 
     purpose = "staged"
+    form = ()
     tiles: tuple[tuple[Footprint, tuple[int, ...]], ...]
 
     @property

@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from sacpy.jit.analysis.versions import follow
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir import kernel as k
+from sacpy.jit.ir.operations import PLACES
 from sacpy.jit.ir.rewrite import free, uses
 from sacpy.jit.kernels.builder import Builder
 from sacpy.jit.kernels.launches import Refused
@@ -36,7 +37,7 @@ class Thread:
     """Translates blocks. `env`: what names stand for; a name that is not there is one of the function around the
     kernel. `uses`: how often each name is used in the code being translated; `live`: what is used later.
     `destinations`: where with-loops are to write their results, by name; `tiles`: loads that find their element in
-    shared memory, or have found it."""
+    shared memory, or have found it; `places`: the row and the column of elements whose position the thread has."""
 
     def __init__(self, builder: Builder, functions: Mapping[str, g.Function], used: Counter[str]) -> None:
         self.b = builder
@@ -49,6 +50,7 @@ class Thread:
         self.live = Liveness()
         self.destinations: dict[str, Memory] = {}
         self.tiles: dict[tuple[str, tuple[g.Atom, ...]], Tile | g.Atom] = {}
+        self.places: dict[tuple[g.Atom, ...], tuple[g.Atom, g.Atom]] = {}
 
     # ---- variables
 
@@ -181,6 +183,8 @@ class Thread:
         match r:
             case g.Var() | g.Const():
                 return self.value(r)
+            case g.Op() if r.args in self.places and r.code in PLACES:
+                return self.places[r.args][r.code == "column"]
             case g.Op():
                 return self.b.let(target.name, g.ScalarType(target.base), g.Op(r.code, self.atoms(r.args), r.exact))
             case g.Load() if (r.array.name, r.index) in self.tiles:
@@ -291,6 +295,7 @@ class Thread:
         args = [self.value(a) for a in r.args]
         env, self.env = self.env, {}
         tiles, self.tiles = self.tiles, {}
+        places, self.places = self.places, {}
         used, self.uses = self.uses, uses(f.body)
         self.calls += (r.function,)
         try:
@@ -298,7 +303,7 @@ class Thread:
             values, ok = self.block(f.body)
         finally:
             self.calls = self.calls[:-1]
-            self.env, self.uses, self.tiles = env, used, tiles
+            self.env, self.uses, self.tiles, self.places = env, used, tiles, places
         self.bind(targets, values)
         return ok
 

@@ -22,7 +22,8 @@ from sacpy.withloop.rates import Work
 
 Pair = tuple[int, int]
 SECTOR = 32
-_SLOW = {"div": 8, "mod": 8, "sqrt": 8}  # operations that a division of reals takes, about
+_SLOW = {"div": 9, "mod": 9, "sqrt": 8}  # operations on reals in a division and the like, as sm_90 has them
+_BESIDE = 5  # other instructions in one
 _AT_ONCE = 64.0  # bytes that a thread asks for before it waits, at most: eight loads of eight bytes
 _BEGIN = 4  # instructions in which a thread learns which one it is
 _ROUTINE = 20  # the same of exponentials and the like
@@ -179,9 +180,10 @@ class _Weigher:
             )
             if real and s.rhs.code == "mul":
                 self.products.add(s.target.name)
-            self.count("instructions", 0 if fused or self.offset(s.rhs) else times * slow)
-            if real and s.rhs.code != "select":
-                self.count("single" if s.target.base == "float" else "double", times * slow)
+            others = _BESIDE if real and s.rhs.code in _SLOW else 0
+            self.count("instructions", 0 if fused or self.offset(s.rhs) else times * (slow + others))
+            if real and s.rhs.code != "select" and not fused:
+                self.count("single" if s.target.base == "float" else "double", 2 * times * slow)
         elif isinstance(s.rhs, k.Divide):
             self.count("instructions", 3 * times)
 

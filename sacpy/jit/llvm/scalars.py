@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from sacpy.jit.ir.graph import Op
+from sacpy.jit.ir.graph import Const, Op
+from sacpy.jit.ir.operations import PLACES
 from sacpy.jit.llvm.legal import LLVM_TYPES, Code, constant
 from sacpy.jit.llvm.maths import MATHS, call_of_maths
 from sacpy.lang.constants import BIT_CASTS, CONVERSIONS, bits_of, largest, smallest
@@ -227,6 +228,18 @@ def _math(code: Code, op: Op, base: str, args: Sequence[str], style: Style) -> s
     return call_of_maths(code, op.code, base, args, strict=style.strict)
 
 
+def in_rows(sqrt: Emit) -> Emit:
+    """`row` and `column`, with the square root of some machine."""
+
+    def row(code: Code, op: Op, base: str, args: Sequence[str], style: Style) -> str:
+        from sacpy.jit.llvm.places import emit
+
+        root = Op("sqrt", (Const("double", 0.0),))
+        return emit(code, op, args, style.flags, lambda x: sqrt(code, root, "double", [x], style))
+
+    return row
+
+
 # ---------------------------------------------------------------- conversions
 
 
@@ -312,6 +325,7 @@ ROWS: dict[str, Emit] = {
     "one": _of_base(lambda base: True if base == "bool" else 1),
     "minval": _of_base(smallest), "maxval": _of_base(largest),
     "mask": _mask, "all": _same, "any": _same,
+    **dict.fromkeys(PLACES, in_rows(_by_intrinsic("sqrt"))),
 }  # fmt: skip
 ROWS |= (
     dict.fromkeys(_SIGNED_TESTS, _comparison)

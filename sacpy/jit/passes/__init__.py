@@ -61,6 +61,15 @@ class Step(Node):
     when: Callable[[Options], bool] | None = None
 
 
+def _call_results(unit: Unit) -> Unit:
+    """The pass `call_results`, which is loaded where there are calls."""
+    if len(unit.functions) == 1:
+        return unit
+    from sacpy.jit.passes import call_results
+
+    return call_results.run(unit)
+
+
 def _borders(options: Options) -> bool:
     """Whether borders are cut apart."""
     return options.split_borders
@@ -76,8 +85,14 @@ def _regrouping(options: Options) -> bool:
     return not options.strict_fp
 
 
+def _in_order(options: Options) -> bool:
+    """Whether they may not."""
+    return options.strict_fp
+
+
 # In rounds, until nothing changes: fewer arrays, fewer loops.
 FOLDING = (
+    Step("call_results", _call_results, "what arguments tell of results others know, and before the call"),
     Step("unroll", unroll.run, "small known extents become statements, which every other pass understands"),
     Step("dead_code", dead_code.run, "whoever counts uses counts those that are left"),
     Step("fold_withloops", fold_withloops.run, "an array that is read once is computed where it is read", ends=True),
@@ -105,8 +120,8 @@ SHAPING = (
     Step("ranges", ranges.run, "tests and remainders that are certain now go"),
     Step("into", scatter.run_device, "loops that combine where the data say have kernels as with-loops", "device"),
     Step("into_reals", scatter.run_device_reals, "the same for sums of reals", "device", when=_regrouping),
-    Step("levels_reals", stepping.run_levels_of_reals, "scans of reals are with-loops", "device", when=_regrouping),
-    Step("levels", stepping.run_levels, "others are one each, which no pass is to look into", "device"),
+    Step("levels_reals", stepping.run_levels_of_reals, "scans are with-loops", "device", when=_regrouping),
+    Step("levels", stepping.run_levels, "those of what is exact are", "device", when=_in_order),
     Step("dead_code", dead_code.run, "and what they were computed from"),
 )
 # Once, for what the CPU runs: where elements are computed.
@@ -114,8 +129,9 @@ PLACING = (
     Step("stepping", stepping.run, "scans and reductions by index become loops in order, which the CPU knows", "cpu"),
     Step("behind", stepping.run_around, "maps around a scan are computed where it reads and writes", "cpu"),
     Step("accumulating", accumulating.run, "loops that add to arrays become a sum for each element", "cpu"),
-    Step("short_circuit", short_circuit.run, "a part is computed where it goes", "cpu", when=_circuits),
+    Step("short_circuit", short_circuit.run, "a part is computed where it goes", when=_circuits),
     Step("assigning", assigning.run, "a part that is assigned is computed where it goes", "cpu"),
+    Step("assigning_cells", assigning.run_device, "the same by threads", "device"),
     Step("private", private.run, "scratch that a round fills is its own, so that rounds are independent", "cpu"),
     Step("stage_slice", stage_slice.run, "a part that moves is computed aside, the rest is not copied", "cpu"),
     Step("carried", carried.run, "what a loop computes anew from itself is changed where it lies", "cpu"),

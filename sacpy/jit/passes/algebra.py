@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable
 
 from sacpy.jit.ir import graph as g
+from sacpy.jit.ir.operations import PLACES, known_place
 from sacpy.lang import constants
 from sacpy.lang.types import BITS, REAL, SIGNED
 
@@ -34,6 +35,8 @@ def simplified(op: g.Op, lookup: Lookup) -> Found:
     args = op.args
     if op.code == "select":
         return _select(args, lookup)
+    if op.code in PLACES:
+        return known_place(op)
     if all(isinstance(a, g.Const) for a in args):
         return _constant(op)
     if len(args) == 1:

@@ -16,11 +16,14 @@ element, where it reads nothing that it has overwritten by then.
 Whatever is read of the array is what the element itself replaces, or nobody does (`depends.may_assign`). A part that
 gives elements that are there already goes. So neither is memory
 asked for, nor are elements copied; and loops around it are seen to change rows of their own (`analysis/depends`).
+
+For a device it becomes a with-loop that changes the larger array, in the part alone: its cells are threads', as before.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from sacpy.jit.analysis.ints import Ints
 from sacpy.jit.ir import graph as g
@@ -28,19 +31,20 @@ from sacpy.jit.ir.names import Names
 from sacpy.jit.ir.rewrite import copied, uses
 from sacpy.jit.passes.units import per_function
 from sacpy.jit.passes.walker import Walker
+from sacpy.nodes import replace
 
 
 class _Assigner(Walker):
     """`putting`: with-loops that are left out until the update that puts their result into an array, by the name of
-    that."""
+    that; `in_order`: their cells may be computed by loops."""
 
-    def __init__(self, function: g.Function) -> None:
+    def __init__(self, function: g.Function, in_order: bool) -> None:
         super().__init__(function)
-        self.ints = Ints(function)
+        self.ints, self.in_order = Ints(function), in_order
         self.putting: dict[str, g.WithLoop] = {}
 
     def inside(self, b: g.Block, before: object) -> g.Block:
-        found = _assigned(b, self.ints)
+        found = _assigned(b, self.ints, self.in_order)
         outer, self.putting = self.putting, self.putting | found
         new = super().inside(b, before)  # type: ignore[arg-type]
         self.putting = outer
@@ -55,7 +59,10 @@ class _Assigner(Walker):
             super().let(s)
 
     def assign(self, s: g.Let, update: g.Update, w: g.WithLoop) -> None:
-        """Emits a loop for each partition."""
+        """Emits a loop for each partition, or a with-loop."""
+        if not self.in_order:
+            self.cells(s, update, w)
+            return
         array = update.array
         for p in w.partitions:
             if not _is_there(p, update):
@@ -63,6 +70,23 @@ class _Assigner(Walker):
                 super().let(g.Let((target,), self.loop(p, update.index, array, update.array), s.span))
                 array = target
         self.alias(s.targets[0], self.atom(array))
+
+    def cells(self, s: g.Let, update: g.Update, w: g.WithLoop) -> None:
+        """Emits a with-loop that changes the part in the larger array."""
+        index = self.atoms(update.index)
+        ends = tuple(self.emit("end", g.Op("add", (a, g.integer(1)), True), s.span) for a in index)
+        parts = tuple(
+            replace(
+                p,
+                lower=(*index, *p.lower),
+                upper=(*ends, *p.upper),
+                index=(*(self.supply.var("row", g.INT) for _ in index), *p.index),
+            )
+            for p in w.partitions
+            if not _is_there(p, update)
+        )
+        made = g.WithLoop(g.extents_of(update.array), parts, (g.Modarray(update.array),), disjoint=True)
+        super().let(g.Let(s.targets, made, s.span))
 
     def loop(self, p: g.Partition, at: tuple[g.Atom, ...], array: g.Var, read: g.Var) -> g.For:
         """The loop nest of a partition over `array`; what its body reads of `read` comes from there."""
@@ -89,7 +113,7 @@ def _is_there(p: g.Partition, update: g.Update) -> bool:
     return isinstance(value, g.Var) and made.get(value) == g.Load(update.array, (*update.index, *p.index))
 
 
-def _assigned(b: g.Block, ints: Ints) -> dict[str, g.WithLoop]:
+def _assigned(b: g.Block, ints: Ints, in_order: bool) -> dict[str, g.WithLoop]:
     """The with-loops of a block that may be computed in the array that their result is put into."""
     count = uses(b)
     made: dict[str, tuple[int, g.WithLoop]] = {}
@@ -106,6 +130,8 @@ def _assigned(b: g.Block, ints: Ints) -> dict[str, g.WithLoop]:
             at, w = made[s.rhs.value.name]
             if _copies_loops(w, b.statements[:at], s.rhs.array):
                 continue  # what they make is made in the array itself
+            if not in_order and (w.pragmas or any(p.pragmas for p in w.partitions)):
+                continue  # how it is laid out is said of its own axes
             if _fits(w, s.rhs, views, ints) and not _updated(s.rhs.array, b.statements[at:k]):
                 found[s.rhs.value.name] = w
     return found
@@ -167,7 +193,7 @@ def _is_scalar(b: g.Block) -> bool:
 
 def assigned(function: g.Function, supply: Names, s: g.Let) -> g.Let:
     """A statement of a function whose assigned parts are computed in place. `supply`: names that are new there."""
-    walk = _Assigner(function)
+    walk = _Assigner(function, True)
     vars(walk)["supply"] = supply
     walk.let(s)
     last = walk.out[-1]
@@ -175,16 +201,22 @@ def assigned(function: g.Function, supply: Names, s: g.Let) -> g.Let:
     return last
 
 
-def assigning(function: g.Function) -> g.Function:
-    """A function whose assigned parts are computed in place; itself if it has none."""
+def assigning(function: g.Function, in_order: bool = True) -> g.Function:
+    """A function whose assigned parts are computed in place, by loops `in_order` or by with-loops; itself if it has
+    none."""
     if not any(
         isinstance(s, g.Let) and isinstance(s.rhs, g.Update) and isinstance(s.rhs.value.type, g.ArrayType)
         for s in g.statements(function.body)
     ):
         return function
-    return _Assigner(function).function(function)
+    return _Assigner(function, in_order).function(function)
 
 
 def run(unit: g.Unit) -> g.Unit:
     """A unit whose assigned parts are computed in place."""
     return per_function(unit, assigning)
+
+
+def run_device(unit: g.Unit) -> g.Unit:
+    """The same for a device."""
+    return per_function(unit, partial(assigning, in_order=False))

@@ -162,6 +162,7 @@ class _Search:
         low, high = self.distances(axis, place)
         if self.is_narrow(axis, low, high):
             return
+        cuts.tests += 1
         if not low.terms and low.constant <= NARROW:
             cuts.low = max(cuts.low, low.constant)
         elif not high.terms and high.constant <= NARROW:
@@ -181,6 +182,7 @@ class _Search:
             near = [d for d in (low, high) if length.terms.keys().isdisjoint(d.terms)]
             if not near:
                 continue
+            cuts.tests += 1
             if min(near, key=lambda d: d.constant) is low:
                 cuts.below(place)
             else:
@@ -253,6 +255,7 @@ class _Search:
         for s in () if plain else (span, *(s for s in (under, over) if not known.at_most(s, span))):
             if not known.at_most(s, divisor) and (s, divisor) not in cuts.spans:
                 cuts.spans.append((s, divisor))
+        cuts.tests += 1
         if not known.at_most(under, ZERO):
             cuts.below(first)
         if not known.at_most(over, ZERO):

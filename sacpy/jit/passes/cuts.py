@@ -21,7 +21,7 @@ class Cuts(Record):
     """Where an axis is cut: `low` indices from its lower end and not below any of `lows`, `high` from its upper one and
     not above any of `highs`; or at one place in between. `spans`: what must not exceed a period, that the borders are
     at most one period off: with the divisor, from the least dividend at one index to the greatest, and how far
-    dividends at the ends are below and above."""
+    dividends at the ends are below and above. `tests`: how many ask for it."""
 
     low: int = 0
     high: int = 0
@@ -29,6 +29,7 @@ class Cuts(Record):
     highs: list[Sum] = field(default_factory=list)
     middle: Sum | None = None
     spans: list[tuple[Sum, Sum]] = field(default_factory=list)
+    tests: int = 0
 
     def below(self, place: Sum) -> None:
         """Adds a place that the interior does not reach below."""

@@ -20,6 +20,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import TypeVar
 
 from sacpy.jit.ir import graph as g
+from sacpy.jit.ir.rewrite import laid_out_rows
 from sacpy.jit.passes.units import per_function
 from sacpy.nodes import Record, replace
 
@@ -146,7 +147,7 @@ class _Liveness:
                 self.enter(r.body)
             case g.WithLoop() as w:
                 for p in w.partitions:
-                    self.use((*p.lower, *p.upper, *(p.step or ()), *(p.width or ())))
+                    self.use((*p.lower, *p.upper, *(p.step or ()), *(p.width or ()), *laid_out_rows(w, p)))
                     self.enter(p.body)
                 at = 0
                 for o in w.operators:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 from sacpy.jit.analysis.facts import HIGHEST, LOWEST, Facts, Sum, product
 from sacpy.jit.ir import graph as g
+from sacpy.jit.ir.operations import PLACES
 from sacpy.jit.passes.simplify import Simplifier
 from sacpy.jit.passes.summing import ZERO, Known, is_moderate
 from sacpy.lang.source import Span
@@ -30,6 +31,7 @@ class Learned(Known):
         super().__init__(walk)
         # by the name of their disjunction: conditions of which one holds
         self.either: dict[str, tuple[g.Atom, ...] | None] = {}
+        self.asked: dict[tuple[g.Atom, ...], g.Var] = {}  # rows, by what is asked for them
 
     # ---- conditions
 
@@ -122,12 +124,15 @@ class Learned(Known):
         facts = self.facts
         if op.code == "toi" and op.args[0].base == "long":
             whole = self.long_form(op.args[0])
-            t = facts.variable(target.name)
+            t = facts.variable(target.name, *(self._digit(op) or ()))
             if whole is not None and self.fits(whole):
                 facts.equal(t, whole)
             return
+        if op.code in PLACES:
+            self._learn_place(target, op)
+            return
         if op.code not in ("min", "max", "select", "div", "mod", "aplmod"):
-            facts.variable(target.name, *_interval(op, facts, self.form))
+            facts.variable(target.name, *(self._digit(op) or _interval(op, facts, self.form)))
             return
         a, b = (self.form(x) for x in op.args[-2:])
         t = facts.variable(target.name)
@@ -144,6 +149,31 @@ class Learned(Known):
             self.settle(facts.choose(target.name, op.code, (a, b)))
         else:
             self.quotient(t, op.code, a, b)
+
+    def _learn_place(self, target: g.Var, op: g.Op) -> None:
+        """The row and the column of an element are such that there are, as only elements that there are have any."""
+        at = self.facts.variable(target.name, 0, HIGHEST)
+        _, least, growth, rows = op.args
+        if op.code == "row":
+            self.asked[op.args] = target
+            self.learn((self.form(rows) - at).offset(-1))
+        elif op.args in self.asked and isinstance(growth, g.Const):
+            row, g_ = self.form(self.asked[op.args]), int(growth.value)
+            longer = row if g_ > 0 else (self.form(rows) - row).offset(-1)
+            self.learn((self.form(least) + longer.times(abs(g_)) - at).offset(-1))
+
+    def _digit(self, op: g.Op) -> tuple[int, int] | None:
+        """The interval of an int that is made of a few bits of another integer, as a digit of a key is; None for any
+        other."""
+        made = self.walk.definition(op.args[0]) if op.code == "toi" else None
+        if not isinstance(made, g.Op) or made.code not in ("bitand", "mod", "shr"):
+            return None
+        base, by = made.args[0].base, made.args[1]
+        if not isinstance(by, g.Const) or base not in BITS or (made.code != "bitand" and base in SIGNED):
+            return None
+        value = int(by.value)
+        most = (1 << BITS[base] - value) - 1 if made.code == "shr" else value - (made.code == "mod")
+        return (0, most) if value >= 0 and 0 <= most <= HIGHEST else None
 
     def _learn_selected(self, t: Sum, op: g.Op) -> None:
         """What holds of each operand of a selection where it is selected holds of the result: it is not negative; it is

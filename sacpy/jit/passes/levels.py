@@ -35,11 +35,11 @@ Elements = Callable[[Code, g.Atom], list[g.Atom]]  # of an index the components 
 
 
 class _Leveller(Rewriter):
-    """`strict`: only scans that do not depend on how they are grouped; else the others."""
+    """`regroup`: scans that depend on how they are grouped, too."""
 
-    def __init__(self, supply: Names, strict: bool) -> None:
+    def __init__(self, supply: Names, regroup: bool) -> None:
         super().__init__()
-        self.supply, self.strict = supply, strict
+        self.supply, self.regroup = supply, regroup
 
     def with_loop(self, w: g.WithLoop) -> g.WithLoop:
         return w  # what an index does it does alone
@@ -47,15 +47,18 @@ class _Leveller(Rewriter):
     def statement(self, s: g.Stmt) -> Sequence[g.Stmt]:
         if isinstance(s, g.Check) or not isinstance(s.rhs, g.For):
             return tuple(super().statement(s))
-        found = elements_of(s.rhs, self.strict)
-        if found is None or (not self.strict and elements_of(s.rhs, True) is not None):
+        found = elements_of(s.rhs, True)
+        exact = found is not None
+        if found is None and self.regroup:
+            found = elements_of(s.rhs, False)
+        if found is None:
             return tuple(super().statement(s))
         code = Code(self.supply)
         r = s.rhs
-        if self.strict and _is_whole(r):
+        if _is_whole(r) and (exact or found.apart):
             if isinstance(r.upper, g.Const) and int(r.upper.value) < R:
                 return tuple(super().statement(s))
-            return _whole(self.supply, r, s)
+            return _whole(self.supply, r, s, regroups=not exact)
         n: g.Atom = r.upper
         if r.step < 0 or r.lower != g.integer(0):
             n = code.op("sub", *((r.upper, r.lower) if r.step > 0 else (r.lower, r.upper)))
@@ -74,7 +77,7 @@ def _is_whole(r: g.For) -> bool:
     return r.step == 1 and r.lower == g.integer(0) and all(e == (r.upper,) for e in vectors)
 
 
-def _whole(supply: Names, r: g.For, s: g.Let) -> tuple[g.Stmt, ...]:
+def _whole(supply: Names, r: g.For, s: g.Let, regroups: bool) -> tuple[g.Stmt, ...]:
     """A scan as one with-loop, which a device runs once through memory; short ones are weighed as others are."""
     lets = {t.name: s for s in r.body.statements if isinstance(s, g.Let) for t in s.targets}
     results = dict(zip(r.params, r.body.results))
@@ -86,7 +89,7 @@ def _whole(supply: Names, r: g.For, s: g.Let) -> tuple[g.Stmt, ...]:
     part = g.Partition((r.lower,), (r.upper,), None, None, (r.index,), block, (), s.span)
     arrays = tuple(g.Genarray(p.base, (), g.Const(p.base, zero(p.base))) for p in updates)
     initial = tuple(a for p, a in zip(r.params, r.initial) if p in totals)
-    handed = g.Propagate(initial, tuple(totals), "scan", r.combine)
+    handed = g.Propagate(initial, tuple(totals), "scan", r.combine, regroups)
     whole = g.WithLoop((r.upper,), (part,), (*arrays, handed), disjoint=True, complete=True)
     before = {p.name: a for p, a in zip(r.params, r.initial) if p in updates}  # of which a round reads its own element
     targets = dict(zip(r.params, s.targets))
@@ -226,9 +229,9 @@ class _Levels:
         return list(targets)
 
 
-def levels(function: g.Function, strict: bool) -> g.Function:
-    """A function with its scans over levels; itself if there are none."""
+def levels(function: g.Function, regroup: bool) -> g.Function:
+    """A function with its scans as with-loops; itself if there are none. `regroup`: those of reals, too."""
     function = around(scans_as_loops(function))
     if not any(isinstance(s, g.Let) and isinstance(s.rhs, g.For) for s in g.statements(function.body)):
         return function
-    return _Leveller(names_of(function), strict).function(function)
+    return _Leveller(names_of(function), regroup).function(function)

@@ -10,7 +10,9 @@ after the other, of which the second does not wrap.
       next d
 
 Such loops can only be run in order; of others the partitions that they become are split (`split`). The ends of the loop
-are cut so that its bounds need not be known; steps go on where they would have.
+are cut so that its bounds need not be known; steps go on where they would have. What is decided may be conditions, too,
+one inside the other, as where a block of a table begins with what its neighbours end with; and the loop may be around
+others: then each of its parts has those of the inner one.
 """
 
 from __future__ import annotations
@@ -80,7 +82,7 @@ class _Peeler:
         inside = bound(r.body)
 
         for test in tests(r.body):
-            if isinstance(test.what, g.Op) or test.strong or not test.anywhere:
+            if isinstance(test.what, g.Op) or not test.anywhere:
                 continue
             for f, _ in self.borders.comparisons(test.what):
                 c = f.terms.get(r.index.name, 0)
@@ -120,15 +122,34 @@ def _is_sweep(r: g.For) -> bool:
         or any(isinstance(e, g.Var) and e.name in names for p in r.params for e in g.extents_of(p))
     ):
         return False
-    lets = [s for s in r.body.statements if isinstance(s, g.Let) and isinstance(s.rhs, g.Op | g.Load | g.Update)]
+    if not _is_plain(r.body, True):
+        return False
+    lets = [s for s in g.statements(r.body) if isinstance(s, g.Let)]
+    names |= {p.name for s in lets if isinstance(s.rhs, g.For) for p in s.rhs.params}
     changed = {s.rhs.array.name: s.rhs.index for s in lets if isinstance(s.rhs, g.Update)}
-    read = any(
+    return any(
         isinstance(s.rhs, g.Load)
         and s.rhs.array.name in names
         and changed.get(s.rhs.array.name, s.rhs.index) != s.rhs.index
         for s in lets
     )
-    return len(lets) == len(r.body.statements) and read
+
+
+def _is_plain(b: g.Block, changes: bool) -> bool:
+    """Whether a block reads and changes elements, if it `changes` any, in loops and under conditions."""
+    for s in b.statements:
+        match s.rhs if isinstance(s, g.Let) else None:
+            case g.Op() | g.Load():
+                pass
+            case g.Update(value=value) if changes and isinstance(value.type, g.ScalarType):
+                pass
+            case g.If(then=then, otherwise=otherwise) if _is_plain(then, False) and _is_plain(otherwise, False):
+                pass
+            case g.For(body=body, step=step, few=few) if changes and step == 1 and not few and _is_plain(body, True):
+                pass
+            case _:
+                return False
+    return True
 
 
 def peel(function: g.Function) -> g.Function:

@@ -44,6 +44,7 @@ class Ranges(Learned):
         self.part = self.within
         walk.take_over(
             assume=self.assume,
+            check=self.check,
             _define_once=self._define_once,
             bind=self.bind,
             rhs=self.rhs,
@@ -54,6 +55,17 @@ class Ranges(Learned):
         )
 
     # ---- facts from code
+
+    def check(self, s: g.Check, condition: g.Atom) -> None:
+        """A check, unless what it checks follows from what has become known since its condition was computed."""
+        if not self.certainly(condition):
+            Simplifier.check(self.walk, s, condition)
+
+    def certainly(self, condition: g.Atom) -> bool:
+        """Whether a comparison certainly holds."""
+        sides = self.compared(self.walk.definition(condition))
+        code = getattr(self.walk.definition(condition), "code", "")
+        return sides is not None and self._decided(code, *sides) == g.TRUE
 
     def bind(self, v: g.Var) -> g.Var:
         new = Simplifier.bind(self.walk, v)
@@ -93,7 +105,7 @@ class Ranges(Learned):
         if rhs.code == "or":
             return all(map(self.fails, rhs.args))
         sides = self.compared(rhs)
-        return sides is not None and self._decided(rhs.code, *sides) == g.FALSE
+        return sides is not None and self._excluded(rhs.code, *sides)
 
     def _from(self, at: Sum, lower: g.Atom) -> None:
         """Notes what follows for an index from its lower bound."""
@@ -256,10 +268,19 @@ class Ranges(Learned):
                 return g.TRUE if code == "eq" else g.FALSE
             different = holds(d.offset(-1)) or holds(d.times(-1).offset(-1))
             return None if not different else g.FALSE if code == "eq" else g.TRUE
-        distance = 1 if code == "lt" else 0
-        if holds(d.offset(-distance)):
+        if holds(d.offset(-1 if code == "lt" else 0)):
             return g.TRUE
-        return g.FALSE if holds(d.times(-1).offset(distance - 1)) else None
+        return g.FALSE if self._excluded(code, a, b) else None
+
+    def _excluded(self, code: str, a: Sum, b: Sum) -> bool:
+        """Whether a comparison certainly does not hold."""
+        d = a - b
+        if code == "neq":
+            return not d.terms and d.constant == 0
+        holds = self.facts.holds
+        if code == "eq":
+            return holds(d.offset(-1)) or holds(d.times(-1).offset(-1))
+        return holds(d if code == "lt" else d.offset(-1))
 
     def _summed(self, op: g.Op) -> g.Atom | g.Op | None:
         total = self.total(op)

@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from sacpy.jit.passes.borders import Borders
 
 CODE = 1500  # statements of all pieces together
+EACH = 100  # of a body for each test that a cut decides: where there are more, what it costs is lost among them
 
 
 class Splitter:
@@ -97,11 +98,13 @@ class Splitter:
             return [p]
         cuts = self.borders.where(p)
         if p.step is not None:
-            cuts = [Cuts(c.low, c.high) if has_gaps(p, axis) else Cuts() for axis, c in enumerate(cuts)]
+            cuts = [Cuts(c.low, c.high, tests=c.tests) if has_gaps(p, axis) else Cuts() for axis, c in enumerate(cuts)]
         *outer, last = (c.borders for c in cuts)
         if not last and not any(outer):
             return [p]
         code = size(p.body)
+        if code > EACH * sum(c.tests for c in cuts):
+            return [p]
         along = self.wraps and bool(cuts[-1].lows or cuts[-1].highs)  # on a device, each piece is a launch
         across = along and (1 + sum(outer)) * (1 + last) * code <= CODE
         if not across and (1 + sum(outer) + last) * code > CODE:

@@ -256,17 +256,17 @@ def run_around(unit: g.Unit) -> g.Unit:
     return per_function(unit, around)
 
 
-def _levels(function: g.Function, strict: bool) -> g.Function:
+def _levels(function: g.Function, regroup: bool) -> g.Function:
     from sacpy.jit.passes.levels import levels  # where there is a device
 
-    return levels(function, strict)
+    return levels(function, regroup)
 
 
 def run_levels(unit: g.Unit) -> g.Unit:
-    """A unit with those scans over levels of with-loops whose results do not depend on how they are grouped."""
-    return per_function(unit, lambda function: _levels(function, strict=True))
+    """A unit with those scans as with-loops whose results do not depend on how they are grouped."""
+    return per_function(unit, lambda function: _levels(function, regroup=False))
 
 
 def run_levels_of_reals(unit: g.Unit) -> g.Unit:
-    """A unit with the other scans over levels of with-loops."""
-    return per_function(unit, lambda function: _levels(function, strict=False))
+    """A unit with all of its scans as with-loops."""
+    return per_function(unit, lambda function: _levels(function, regroup=True))

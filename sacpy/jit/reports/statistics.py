@@ -222,7 +222,10 @@ def _mapped(engine: Engine | None, row: Row, name: str = "") -> Iterator[str]:
     from sacpy.jit.run.compiler import Clock, optimised, specialised
 
     report = row.report
-    site, version = next((s, v) for s in engine.entered() for v in s.versions.values() if v.report is report)
+    found = next(((s, v) for s in engine.entered() for v in s.versions.values() if v.report is report), None)
+    if found is None:  # its module was let go while others were explained
+        return
+    site, version = found
     reports = (
         []
         if version.device is None

@@ -28,9 +28,12 @@ from sacpy.nodes import replace
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from sacpy.jit.analysis.parts import Layout
     from sacpy.jit.host.native import Signature as NativeSignature
     from sacpy.jit.schedule.loops import Written
     from sacpy.jit.specialise import Specialiser
+
+    Layouts: TypeAlias = tuple[tuple[int, Layout], ...]
 
 LARGE = 80  # statements of a graph from which on its code is mostly too large to be translated in this process
 LITTLE = "large: translated with little effort"
@@ -53,8 +56,11 @@ class Clock:
         self.stages.append((name, perf_counter() - start))
 
 
-def compile_unit(program: Program, key: str, kind: Kind, name: str, tools: CompileContext) -> Compiled:
-    """A function for arguments of this kind, ready to be called; kept under that name. Raises `Unsupported`."""
+def compile_unit(
+    program: Program, key: str, kind: Kind, name: str, tools: CompileContext, layouts: Layouts = ()
+) -> Compiled:
+    """A function for arguments of this kind, ready to be called; kept under that name. `layouts`: of arguments that are
+    no dense arrays, by their numbers. Raises `Unsupported`."""
     clock = Clock()
     delivered = tools.delivered.pop(name, None)
     cached = False
@@ -69,7 +75,7 @@ def compile_unit(program: Program, key: str, kind: Kind, name: str, tools: Compi
             from sacpy.jit.host.loading import begin_runtime
 
             begin_runtime()
-            kept = _tried(program, key, kind, tools, clock)
+            kept = _tried(program, key, kind, tools, clock, layouts)
     if not cached and delivered is None:
         with clock.stage("keep"):
             tools.cache.write(name, _packing().packed(kept))
@@ -105,9 +111,9 @@ def load() -> None:
     from sacpy.jit.specialise import Specialiser  # noqa: F401
 
 
-def _tried(program: Program, key: str, kind: Kind, tools: CompileContext, clock: Clock) -> Kept:
+def _tried(program: Program, key: str, kind: Kind, tools: CompileContext, clock: Clock, layouts: Layouts = ()) -> Kept:
     try:
-        return _made(tools.specialiser(program), program, key, kind, tools.options, clock)
+        return _made(tools.specialiser(program), program, key, kind, tools.options, clock, layouts)
     except Unsupported as refusal:
         return refusal.reason
 
@@ -136,7 +142,13 @@ def _packing() -> Packing:
 
 
 def _made(
-    specialiser: Specialiser, program: Program, key: str, kind: Kind, options: Options, clock: Clock
+    specialiser: Specialiser,
+    program: Program,
+    key: str,
+    kind: Kind,
+    options: Options,
+    clock: Clock,
+    layouts: Layouts = (),
 ) -> tuple[bytes, NativeSignature, Report]:
     """A function's code, what is needed to call it, and the report."""
     from sacpy.jit.host.compile import begin_compiler, compile_object, is_huge
@@ -150,6 +162,11 @@ def _made(
     if sum(1 for f in before.functions for _ in statements(f.body)) >= LARGE:
         begin_compiler()
     unit = optimised(before, options, clock)
+    if layouts:
+        from sacpy.jit.passes.strided_arguments import strided
+
+        unit = strided(unit, dict(layouts), len(program.signature(key).params))
+        _verified(unit, options)
     written: Written = {}
     with clock.stage("lower"):
         text = lower(unit, options, written=written)

@@ -20,14 +20,14 @@ from sacpy.jit.run.cost import STEP
 from sacpy.jit.run.report import Report
 from sacpy.lang.core import Function
 from sacpy.lang.source import Span
-from sacpy.nodes import Record, field
+from sacpy.nodes import Record, field, replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sacpy.jit.device.program import DeviceProgram
     from sacpy.jit.host.gates import Gate
-    from sacpy.jit.run.contract import Judge
+    from sacpy.jit.run.contract import Compiled, Judge
     from sacpy.jit.run.program_state import ProgramState
 
 SURE = 2  # times the price: work that is expected to be so much is not begun interpreted
@@ -38,17 +38,22 @@ REVIEW = 32  # calls of a version between two looks at how fast it is; a power o
 FIRST = 4  # the call after which is the first look
 SLOW = 20e-6  # seconds; a version that takes less for a call is fast enough
 COPYING = 1e-10  # seconds that copying a byte takes at least
+PICKING = 2e-10  # seconds that copying a byte takes out of an array that is not dense
 TRIAL = 4  # interpreted calls, to see how long they take
 LOST = 2  # trials in a row after which a version is given up; the machine may have been busy in one
 PLAIN = 4  # times as long as interpreted: after this, one trial will do
 COPIES = "it is faster interpreted, which need not copy the array that is updated"
+LEAST = 0.05  # seconds that making code is taken to need, where that is not known
 BRIEF = 1e-3  # seconds; a version that takes less for a call may be called again where it fails
 
 UNKNOWN = object()  # nobody has looked for the version of these shapes yet
 
 
 class Anew(Exception):
-    """Raised into an interpreted call whose version has been made meanwhile: it is begun anew, natively."""
+    """Raised into an interpreted call of a unit whose version has been made meanwhile: it is begun anew, natively."""
+
+    def __init__(self, unit: Versions) -> None:
+        self.unit = unit
 
 
 class Version(Record):
@@ -79,6 +84,8 @@ class Version(Record):
     copied: int = 0
     dropped: bool = False
     gates: list[Gate] = field(default_factory=list)
+    strided: dict[Any, Compiled | None] = field(default_factory=dict)  # the same for arguments of some layouts
+    unlike: int = 0  # bytes of arguments that were copied since they were not dense
 
     def count(self) -> None:
         """Counts the calls that have gone through gates since they were opened."""
@@ -238,6 +245,26 @@ class Versions:
             return False
         self._room -= 1
         return True
+
+    def strided(self, version: Version, layouts: Any, size: int) -> Compiled | None:
+        """The code of a version for arguments that are parts of dense arrays; None where they are copied: as long as
+        that has taken less time than making the code, and where it is better. `size`: the bytes that would be copied.
+        """
+        if layouts in version.strided:
+            return version.strided[layouts]
+        version.unlike += size
+        if not self.engine.policy.eager and version.unlike * PICKING < max(version.report.seconds, LEAST):
+            return None
+        try:
+            found: Compiled | None = self.engine.made(self, version.kind, layouts)
+            told = "arguments that are not dense are read where they lie"
+        except Unsupported as reason:
+            found = None
+            told = f"an argument that is not dense is copied: {reason.reason}"
+        version.strided[layouts] = found
+        if told not in version.report.notes:
+            version.report = replace(version.report, notes=(*version.report.notes, told))
+        return found
 
     # ---- how they do
 

@@ -13,6 +13,7 @@ over what a round of the outer one leaves them. Their tags:
     long        the same where the row is longer than that, else a loop of its own, which LLVM knows to be short
     strip       so many indices at a time, for which something is kept in a buffer
     blend       all indices from the first to the last; those between two steps keep what they have
+    rows        from row to row of elements whose rows grow; the loop inside runs over a row
     residues    so many indices in a round, each of which leaves a remainder of its own
     lanes       a fixed number of accumulators, `vectors` of `size` lanes; `rest`: what is left has fewer
     single      one index after the other, and no vectors
@@ -31,6 +32,7 @@ from sacpy.nodes import Node
 if TYPE_CHECKING:
     from sacpy.jit.analysis.contractions import Contraction
     from sacpy.jit.analysis.folds import Reduction
+    from sacpy.jit.analysis.grown import Rows as GrownRows
     from sacpy.jit.analysis.indices import Facts
     from sacpy.jit.analysis.scans import Chain, Scan
     from sacpy.jit.schedule.checks_ahead import CheckedAhead
@@ -116,7 +118,7 @@ class LoopNest(Node):
     in front of the loops of each axis (none: nothing is hoisted); `body`: what an index runs then, behind `products`,
     rows that are computed a strip at a time, or by the nests `few` where there are too few for tiles. `earlier`:
     partitions whose indices are left out; `noted`: a check that fails is noted, and leaves behind the loop; `leaves`:
-    the loops end where all folds have what they stop at."""
+    the loops end where all folds have what they stop at; `grown`: the rows that the index lies in."""
 
     partition: g.Partition
     goals: tuple[Goal, ...]
@@ -128,6 +130,7 @@ class LoopNest(Node):
     few: tuple[LoopNest, ...] = ()
     residues: Residues | None = None
     tiles: Tiles | None = None
+    grown: GrownRows | None = None
     noted: bool = False
     leaves: bool = False
 

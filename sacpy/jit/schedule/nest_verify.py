@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sacpy.jit.analysis.along import Along
+from sacpy.jit.analysis.grown import rows_of
 from sacpy.jit.analysis.ints import linear
 from sacpy.jit.analysis.straight import cells, is_straight
 from sacpy.jit.ir import graph as g
@@ -14,6 +15,7 @@ from sacpy.jit.schedule.loops import Context, IntoArray, IntoFold, Loop, LoopNes
 
 _PIECES = (
     ("serial",), ("starts", "serial"), ("single",), ("lanes",), ("residues",), ("strip", "blend"), ("strip", "serial"),
+    ("rows", "serial"),
 )  # fmt: skip
 ONE = g.integer(1)
 
@@ -118,6 +120,9 @@ def _piece(n: LoopNest, loop: Loop, straight: bool, context: Context) -> None:
             total = loop.size * loop.vectors
             law(total > 1 and total & (total - 1) == 0, "lanes are a power of two")
             law(loop.rest == (p.step is None), "rows that fill no lanes are told apart where there are no steps")
+        case "rows":
+            law(p.rank == 1 and _in_place(n) and not n.earlier, "rows are of the elements of arrays")
+            law(n.grown is not None and n.grown == rows_of(p), "rows are those that the body asks for")
         case "long":
             law(straight, "a body that stands there twice has no loops")
         case "blend":

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING
 from sacpy.jit.analysis.folds import Reduction
 from sacpy.jit.analysis.straight import cells, is_straight
 from sacpy.jit.ir import graph as g
+from sacpy.jit.ir.operations import PLACES
 from sacpy.jit.schedule.hoisting import hoisted
 from sacpy.jit.schedule.loops import Context, Goal, IntoArray, IntoFold, Loop, LoopNest, Through, has_checks
 
 if TYPE_CHECKING:
+    from sacpy.jit.analysis.grown import Rows as GrownRows
     from sacpy.jit.schedule.residues import Residues
     from sacpy.jit.schedule.row_products import RowProduct
 
@@ -35,6 +37,7 @@ BLENDED = "vectors of elements that lie apart take longer than some that are com
 TOGETHER = "the index is divided, and nothing is left to divide where its remainder is known"
 REGROUPED = "a fold on reals that may be regrouped, in lanes that depend on the program alone"
 ORDERED = "a fold that LLVM would fail to make vectors of, or make in vain"
+GROWING = "the row of the next element follows from that of this one"
 STRIPS = "rows that are products with a matrix are computed a strip at a time, in tiles"
 
 
@@ -87,6 +90,7 @@ class _Nesting:
         stops = [isinstance(x, IntoFold) and x.operator.stop is not None for x in goals]
         self.leaves = bool(stops) and all(stops)
         self.residues: Residues | None = None
+        self.grown: GrownRows | None = None
 
     def nest(self, first: int) -> LoopNest:
         p, few = self.p, []
@@ -111,6 +115,7 @@ class _Nesting:
             self.products,
             tuple(few),
             self.residues,
+            grown=self.grown,
             noted=noted,
             leaves=self.leaves,
         )
@@ -143,6 +148,8 @@ class _Nesting:
             assert self.residues is not None
             yield Loop(k, "residues", self.residues.divisor, TOGETHER, polls=polls)
         elif p.width is None or p.width[k] == g.integer(1):
+            if innermost and self.grows():
+                yield Loop(k, "rows", 0, GROWING)
             yield self.plain(k, innermost, polls)
         else:
             if p.step is None or p.width[k] != p.step[k]:
@@ -178,6 +185,17 @@ class _Nesting:
 
         self.residues = residues(self.left, self.goals, self.context.facts.made)
         return self.residues is not None
+
+    def grows(self) -> bool:
+        """Whether indices are elements of rows that grow, and their rows are asked for."""
+        if self.earlier or self.p.rank != 1 or not all(isinstance(x, IntoArray) for x in self.goals):
+            return False
+        if not any(map(_asks_for_a_row, g.statements(self.body))):
+            return False
+        from sacpy.jit.analysis.grown import rows_of
+
+        self.grown = rows_of(self.left)
+        return self.grown is not None
 
     def may_be_long(self) -> bool:
         """Whether a row may go on for long where nobody looks at the stop flag: one that makes no array has as many
@@ -262,6 +280,10 @@ def _is_division(s: g.Stmt) -> bool:
         and s.rhs.code in ("div", "mod", "aplmod")
         and s.rhs.args[0].base == "int"
     )
+
+
+def _asks_for_a_row(s: g.Stmt) -> bool:
+    return isinstance(s, g.Let) and isinstance(s.rhs, g.Op) and s.rhs.code in PLACES
 
 
 def _is_neutral(r: Reduction, k: int, value: g.Const) -> bool:

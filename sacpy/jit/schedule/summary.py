@@ -76,6 +76,7 @@ def _tagged(loop: Loop) -> str:
         "lanes": f"in {size} lanes",
         "strip": f"in strips of {size}",
         "residues": f"{size} at a time",
+        "rows": "row by row",
         "blend": "without gaps",
         "single": "one by one",
     }[loop.tag]

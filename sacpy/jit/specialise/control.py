@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 ROUNDS = 8  # over a loop's body, to find the form of what it carries
 UNROLLED = 64  # rounds of a loop without such a form
 FEW = 4  # rounds of a loop that is unrolled where it can be,
-LITTLE = 250  # if that makes no more statements than these
+LITTLE = 250  # if that makes no more statements than these,
+PLAIN = 60  # or these where, in a cell, there are loops among them: they take their time, whatever a round knows
 CHEAP = 6  # operations of two branches that are computed both, for a selection
 SHORT = 12  # statements of a loop's condition that is looked at again inside the body
 
@@ -346,13 +347,21 @@ def _tried(walk: Walk, s: core.Loop, initial: Values) -> bool:
     try:
         with b.inside(closed=True) as scope:
             done = _unrolled(walk, s, initial, FEW)
-            if done and b.count - before <= LITTLE:
+            dear = b.cells > 0 and any(map(_has_loops, scope.statements))
+            if done and b.count - before <= (PLAIN if dear else LITTLE):
                 b.merge(scope)
                 return True
     except (Ranks, Fails, Unsupported):
         pass
     walk.env = saved
     return False
+
+
+def _has_loops(s: g.Stmt) -> bool:
+    """Whether there is a loop in a statement, other than a with-loop."""
+    if isinstance(s, g.Check):
+        return False
+    return isinstance(s.rhs, g.Loop) or any(_has_loops(inside) for b in g.blocks(s.rhs) for inside in b.statements)
 
 
 def _few(walk: Walk, s: core.Loop, initial: Values) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sacpy.jit.ir import graph as g
+from sacpy.jit.ir.operations import PLACES, known_place
 from sacpy.lang import constants
 from sacpy.lang.types import BITS
 
@@ -24,6 +25,8 @@ def simplify(op: g.Op, definition: Definition) -> g.Atom | g.Op | None:
     args = op.args
     if op.code == "select":
         return _select(args)
+    if op.code in PLACES:
+        return known_place(op)
     base = args[0].base
     if all(isinstance(a, g.Const) for a in args):
         folded = _constant(op.code, base, args)

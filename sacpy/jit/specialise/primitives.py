@@ -55,6 +55,10 @@ def _require(b: Builder, prim: Prim, args: Sequence[Value]) -> Value:
     return value
 
 
+def _in_rows(b: Builder, prim: Prim, args: Sequence[Value]) -> Value:
+    return b.op(prim.op, *(elementwise.need_scalar(a, "a position is one number") for a in args))
+
+
 def _of_base(b: Builder, prim: Prim, args: Sequence[Value]) -> Value:
     return elementwise.constant_of(prim.op, args[0].base)
 
@@ -82,6 +86,8 @@ RULES: dict[str, Rule] = {
     "require": _require,
     "slice": lambda b, p, a: structure.cut(b, str(p.attrs[0]), p.cell, a[0], a[1:]),
     "place": lambda b, p, a: structure.place(b, str(p.attrs[0]), p.cell, a[0]),
+    "row": _in_rows,
+    "column": _in_rows,
 }
 
 __all__ = ["PRIMITIVES", "RULES", "apply"]

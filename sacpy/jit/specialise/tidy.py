@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from sacpy.jit.ir import graph as g
-from sacpy.jit.ir.rewrite import inner_binders
+from sacpy.jit.ir.rewrite import inner_binders, laid_out_rows
 
 
 def tidy(block: g.Block) -> g.Block:
@@ -73,6 +73,8 @@ def _inside(rhs: g.Rhs, used: set[str]) -> g.Rhs:
                 else o
                 for o in rhs.operators
             )
+            for p in rhs.partitions:
+                _use(laid_out_rows(rhs, p), used)
             partitions = tuple(
                 g.Partition(
                     p.lower, p.upper, p.step, p.width, p.index, _block(p.body, used), p.pragmas, p.span, p.staged

@@ -19,10 +19,10 @@ from sacpy.lang.elaborate.packed_functions import LongMachine, extents_of, int_o
 from sacpy.lang.elaborate.packed_sizes import evaluated, total, value_of
 from sacpy.lang.elaborate.usertypes import BUILTINS, INT, BaseType
 from sacpy.lang.source import Span
-from sacpy.nodes import Node
+from sacpy.nodes import Node, replace
 from sacpy.withloop import piecewise as pw
 from sacpy.withloop.piecewise import Poly
-from sacpy.withloop.sums import inverse, lowest, position
+from sacpy.withloop.sums import Inverse, inverse, lowest, position
 
 
 def comprehension(cx: Context, node: ast.Tensor, scalars: tuple[str, ...], spec: str) -> Value:
@@ -129,11 +129,12 @@ def with_loop(cx: Context, node: ast.With, fill: Callable[[ast.Part], list[Value
             )
     scalar = isinstance(op, ast.GenarrayOp)
     body, values = _body(cx, space, g.scalars, g.index_span, lambda: fill(part), part.span, scalar)
+    body = replace(body, pragmas=part.pragmas)
     if len(values) != 1:
         gives = f"this partition gives {len(values)} values, the with-loop has 1 operator"
         cx.fail("E0427", gives, part.span, f"gives {len(values)}", help="give one value per operator: (..) { .. } : x;")
     if isinstance(op, ast.GenarrayOp):
-        return _array(cx, space, body, values[0], node.span)
+        return _array(cx, space, body, values[0], node.span, node.pragmas)
     made = operator_of(cx, op)
     operators = made.make(values[0].type, (body,))
     result = made.result or values[0].type
@@ -216,7 +217,9 @@ def _body(
     return core.Partition(zero, True, shape, False, None, None, index, (flat,), body, atoms, (), span), values
 
 
-def _array(cx: Context, space: Space, body: core.Partition, value: Value, span: Span) -> Value:
+def _array(
+    cx: Context, space: Space, body: core.Partition, value: Value, span: Span, pragmas: tuple[ast.Pragma, ...] = ()
+) -> Value:
     """The packed array of the values."""
     if value.type.key not in BUILTINS:
         cx.fail(
@@ -228,7 +231,7 @@ def _array(cx: Context, space: Space, body: core.Partition, value: Value, span: 
         )
     assert body.upper is not None, "the number of elements"
     target = cx.bind("w", value.type.core, span)
-    cx.emit(core.Let((target,), core.WithLoop((body,), (core.Genarray(body.upper, None),), ()), span))
+    cx.emit(core.Let((target,), core.WithLoop((body,), (core.Genarray(body.upper, None),), pragmas), span))
     whole = extents.packed(value.type, space.axes, space.span).type
     return value_of(cx, whole, core.Var(target.name, span), space.sizes, space.table, span)
 
@@ -244,19 +247,23 @@ def inverted(
 ) -> list[core.Atom]:
     """The position of the element with the number `flat`, as ints."""
     extents = extents_of(type)
-    machine = LongMachine(cx, span)
     left = flat
     values = dict(values)
     found: list[core.Atom] = []
-    for axis in range(extents.rank):
-        name = position(axis)
-        x = left
+    bounded = False  # whether what is left is known to lie where it may
+    for axis, extent in enumerate(extents.axes):
+        name, x = position(axis), left
         if axis < extents.rank - 1:
-            end = pw.computed(extents.axes[axis], machine, values)
-            x, before = _last_below(cx, extents.sums()[axis], name, values, table, left, end, span)
-            left = cx.prim("int", "sub", left, before, span=span)
-        most = int_of(cx, extents.axes[axis] - pw.ONE, values, span)  # what analyses see of the inverse
-        x = _between(cx, x, most, lowest(extents, axis), span)
+            how = inverse(extents.sums()[axis], name, extent)
+            bounded = how.kind == "rows"
+            if bounded:
+                args = (left, *(int_of(cx, p, values, span) for p in (how.least, pw.number(how.growth), extent)))
+                x, left = (cx.prim("int", op, *args, span=span) for op in ("row", "column"))
+            else:
+                x, left = _last_below(cx, how, extents.sums()[axis], name, values, table, left, extent, span)
+        if not bounded:
+            most = int_of(cx, extent - pw.ONE, values, span)  # what analyses see of the inverse
+            x = _between(cx, x, most, lowest(extents, axis), span)
         values[name] = long_of(cx, x, span)
         found.append(x)
     return found
@@ -274,15 +281,16 @@ def _between(cx: Context, x: core.Atom, most: core.Atom, least: Poly | None, spa
 
 def _last_below(
     cx: Context,
+    how: Inverse,
     of: Poly | None,
     name: str,
     values: dict[str, core.Atom],
     table: core.Atom | None,
     left: core.Atom,
-    end: core.Atom,
+    extent: Poly,
     span: Span,
 ) -> tuple[core.Atom, core.Atom]:
-    """The last position before which at most `left` elements lie, and how many do."""
+    """The last position before which at most `left` elements lie, and how many are left then."""
     machine = LongMachine(cx, span)
     wide = long_of(cx, left, span)
 
@@ -299,13 +307,12 @@ def _last_below(
     def short(a: core.Atom) -> core.Atom:
         return cx.prim("int", "toi", a, span=span)
 
-    how = inverse(of, name)
+    def found(x: core.Atom) -> tuple[core.Atom, core.Atom]:
+        return short(x), cx.prim("int", "sub", left, short(before(x)), span=span)
+
     if how.kind == "linear":
         x = long("div", wide, long("max", pw.computed(how.a, machine, values), machine.whole(1)))
-        return short(x), short(before(x))
-    if how.kind == "quadratic":
-        b = cx.prim("double", "tod", pw.computed(how.b, machine, values), span=span)
-        return _root(cx, int(how.a.constant or 0), b, how.c, left, end, how.is_exact, span)
+        return found(x)
     least, most = cx.bind("low", "long", span), cx.bind("high", "long", span)
     tests: list[core.Atom] = []
     updates: list[core.Atom] = []
@@ -324,41 +331,12 @@ def _last_below(
         updates.extend(core.Var(t.name, span) for t in targets)
 
     tested, round_ = cx.block(condition), cx.block(body)
-    carried = core.Carried(least, machine.whole(0), updates[0]), core.Carried(most, end, updates[1])
+    carried = (
+        core.Carried(least, machine.whole(0), updates[0]),
+        core.Carried(most, pw.computed(extent, machine, values), updates[1]),
+    )
     cx.emit(core.Loop(carried, tested, tests[0], round_, False, span))
-    return short(low_), short(before(low_))
-
-
-def _root(
-    cx: Context, a: int, b: core.Atom, c: int, left: core.Atom, end: core.Atom, exact: bool, span: Span
-) -> tuple[core.Atom, core.Atom]:
-    """The last x below `end` with (a x + b) x / c <= left, and that number. All in floating point, of which vector
-    units have as much as of ints: as no extent is negative and there are at most 2^31 elements, every product is a
-    whole number below 2^53, and the root is at most one off. `exact`: it never is."""
-
-    def real(op: str, *args: core.Atom | float, base: str = "double") -> core.Atom:
-        atoms = [core.Const("double", (), (v,), span) if isinstance(v, float) else v for v in args]
-        return cx.prim(base, op, *atoms, span=span)
-
-    def before(x: core.Atom) -> core.Atom:
-        return real("mul", real("mul", real("add", real("mul", x, float(a)), b), x), 1.0 / c)
-
-    assert c & (c - 1) == 0, "the sum of a linear function has halves at most, and those of its numbers"
-    k = real("tod", left)
-    if exact:
-        root = real("sqrt", real("add", real("mul", k, float(4 * a * c)), real("mul", b, b)))
-        x = real("floor", real("mul", real("sub", root, b), 1.0 / (2 * a)))
-        return real("toi", x, base="int"), real("toi", before(x), base="int")
-    last = real("sub", real("tod", end), 1.0)
-    under = real("max", real("add", real("mul", b, b), real("mul", k, float(4 * a * c))), 0.0)
-    root = real("floor", real("mul", real("sub", real("sqrt", under), b), 1.0 / (2 * a)))
-    guess = real("max", real("min", root, last), 0.0)
-    x = real("mask", real("gt", before(guess), k, base="bool"), real("sub", guess, 1.0), guess)
-    following = real("add", x, 1.0)
-    reached = real("and", real("le", following, last, base="bool"), real("le", before(following), k, base="bool"),
-                   base="bool")  # fmt: skip
-    x = real("mask", reached, following, x)
-    return real("toi", x, base="int"), real("toi", before(x), base="int")
+    return found(low_)
 
 
 __all__ = ["comprehension", "with_loop"]

@@ -275,17 +275,39 @@ def _bare(expr: ast.Expr) -> str | None:
     return expr.name.name if isinstance(expr, ast.Name) and expr.name.module is None else None
 
 
-def _shape(cx: Context, array: ast.Expr, known: dict[str, core.Atom]) -> core.Atom:
-    """The shape of an array, evaluated once for a plain name."""
+def _shape(cx: Context, array: ast.Expr, known: dict[str, core.Atom], at: int = 0) -> core.Atom:
+    """The shape of an array, evaluated once for a plain name; of a packed one that of its first axis, and no other
+    axis may be asked for (`at`)."""
     key = _bare(array)
-    if key is not None and key in known:
+    if key is not None and key in known and not at:
         return known[key]
     value = cx.value(array)
-    component = value.type.components[0]
-    shape = cx.prim("int", "shape", value.atoms[0], span=array.span, cell=len(component.cell))
+    if value.type.kind == "packed":
+        shape = _first_extent(cx, value, array, at)
+    elif key is not None and key in known:
+        return known[key]
+    else:
+        component = value.type.components[0]
+        shape = cx.prim("int", "shape", value.atoms[0], span=array.span, cell=len(component.cell))
     if key is not None:
         known[key] = shape
     return shape
+
+
+def _first_extent(cx: Context, value: Value, array: ast.Expr, at: int) -> core.Atom:
+    """The extent of the first axis of a packed array, as a vector."""
+    from sacpy.lang.elaborate.packed_functions import extents_of, int_of, sizes_of
+
+    if at:
+        cx.fail(
+            "E0449",
+            f"the extents of {value.type.shown} depend on positions, so this axis does not tell where an index ends",
+            array.span,
+            f"this is {value.type.shown}",
+            help="write the bound: { [i,j] -> .. | [i,j] < [n, i+1] }",
+        )
+    extent = int_of(cx, extents_of(value.type).axes[0], sizes_of(cx, value, array.span), array.span)
+    return cx.prim("int", "ravel", extent, span=array.span)
 
 
 def _vector_range(cx: Context, part: ast.TensorPart, left: Indices) -> core.Atom | None:
@@ -329,7 +351,7 @@ def _component_ranges(cx: Context, part: ast.TensorPart, left: Indices) -> core.
             key = (name, _bare(s.array) or f"@{s.array.span.start}", at)
             if key not in seen:
                 seen.add(key)
-                bounds[name].append(_extent(cx, _shape(cx, s.array, known), at, item.span))
+                bounds[name].append(_extent(cx, _shape(cx, s.array, known, at), at, item.span))
     if not all(bounds.values()):
         return None
     extents: list[core.Atom] = []

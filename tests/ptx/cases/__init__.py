@@ -4,9 +4,10 @@ from tests.ptx.cases.bases import MADE as BASES
 from tests.ptx.cases.blocks import MADE as BLOCKS
 from tests.ptx.cases.case import Case
 from tests.ptx.cases.folds import MADE as FOLDS
+from tests.ptx.cases.loop_tiles import MADE as LOOP_TILES
 from tests.ptx.cases.mappings import MADE as MAPPINGS
 from tests.ptx.cases.maps import MADE as MAPS
 
-CASES: list[Case] = [*MAPS.all, *FOLDS.all, *BASES.all, *MAPPINGS.all, *BLOCKS.all]
+CASES: list[Case] = [*MAPS.all, *FOLDS.all, *BASES.all, *MAPPINGS.all, *BLOCKS.all, *LOOP_TILES.all]
 
 __all__ = ["CASES", "Case"]

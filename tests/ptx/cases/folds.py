@@ -28,6 +28,27 @@ for op, neutral in (("+", "0.0"), ("*", "1.0"), ("max", "-1e300"), ("min", "1e30
         (d(0),),
         (d(100),),
     )
+PACKED = {
+    "lower": "float[n] f(float[.] v, float[n] x) { a = (float[i<n, i+1]) v; return { [i] -> sum(a[i] * take([i+1], x)) "
+    "| [i] < [n] }; }",
+    "upper": "float[n] f(float[.] v, float[n] x) { a = (float[i<n, n-i]) v; return { [i] -> sum(a[i] * drop([i], x)) "
+    "| [i] < [n] }; }",
+}
+for name, text in PACKED.items():
+    for size in (7, 150, 700):
+        case(
+            f"packed {name} triangle times a vector, {size}",
+            text.replace("float", "int"),
+            n(size * (size + 1) // 2),
+            n(size),
+        )
+case(
+    "sums of bands",
+    "double[n] f(double[n,n] a, int kl, int ku) { return { [i] -> sum({ [j] -> a[i, max(0, i - kl) + j] | [j] < "
+    "[min(n, i + ku + 1) - max(0, i - kl)] }) | [i] < [n] }; }",
+    (d(70, 70), 20, 33),
+    (d(5, 5), 7, 9),
+)
 case(
     "fold of a large space",
     "double f(int n) { return with { ([0,0] <= [i,j] < [n,n]) : tod(i) * 0.001 + tod(j); } : fold(+, 0.0); }",
@@ -281,4 +302,14 @@ case(
         "}; return sum({ [i] -> real(c[i]) * imag(c[i]) | [i] < [n] }); }"
     ),
     200,
+)
+
+MADE.add(
+    "rows whose cells are arrays",
+    "double[n,3] f(double[n,3] p, double[k,3] q, double[k] m) { return { [i] -> with { ([0] <= [j] < [k]) { d = q[j,0] "
+    "- p[i,0]; w = m[j] / (d * d + q[j,1] * q[j,1] + 0.5); } : [w * d, w * q[j,1], w]; } : fold(+, [0.0, 0.0, 0.0]) "
+    "| [i] < [n] }; }",
+    (MADE.doubles(70, 3), MADE.doubles(300, 3), MADE.doubles(300)),
+    (MADE.doubles(9, 3), MADE.doubles(70, 3), MADE.doubles(70)),
+    (MADE.doubles(5, 3), MADE.doubles(0, 3), MADE.doubles(0)),
 )

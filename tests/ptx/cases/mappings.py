@@ -72,6 +72,27 @@ for rank, chains in CHAINS.items():
                 body.replace("PRAGMA", f"#pragma gpukernel {chain}").replace("GRID", g),
                 array,
             )
+TRIANGLES = {"lower": "[n, i+1]", "upper": "[n, n-i]", "strict": "[n, i]", "steep": "[n, 3*i+2]"}
+for name, bound in TRIANGLES.items():
+    for chain in ("", "GridBlock(1, SplitLast(32, FoldTriangle(Gen)))", "GridBlock(1, SplitLast(64, FoldLast2(Gen)))"):
+        pragma = f"#pragma gpukernel {chain}" if chain else ""
+        case(
+            f"{name} triangle {chain or 'as auto has it'}",
+            f"int[.] f(int n) {{ t = with {{ {pragma}\n ([0,0] <= [i,j] < {bound}) : 1000 * i - j; }} : "
+            f"genarray({bound}); return (int[.]) t; }}",
+            (46,),
+            (47,),
+            (1,),
+        )
+case(
+    "fold of a triangle by FoldTriangle",
+    (
+        "int f(int n) { return with { #pragma gpukernel GridBlock(1, SplitLast(32, FoldTriangle(Gen)))\n ([0,0] <= "
+        "[i,j] < [n, i+1]) : i * j; } : fold(+, 0); }"
+    ),
+    (61,),
+    (2,),
+)
 for mem in ("shared(a)", "global"):
     case(
         f"gpumem {mem}",

@@ -1,0 +1,1 @@
+"""What the engine expects of compiling and of interpreting, against what both take."""
