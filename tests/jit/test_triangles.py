@@ -72,7 +72,7 @@ def test_no_more_than_a_warp_a_row_is_idle(device: str) -> None:
         "GridBlock(1, Permute([1, 0], FoldTriangle(Gen)))",
     ],
 )
-@pytest.mark.parametrize("body", ["100 * i + j", "7", "j"])
+@pytest.mark.parametrize("body", ["100 * i + j", "7", pytest.param("j", marks=pytest.mark.long)])
 def test_a_mapping_by_pragma(chain: str, body: str) -> None:
     for extents, n in ((TYPES["lower"], 9), (TYPES["upper"], 8), (TYPES["strict"], 7)):
         (x,) = launched(text(extents, body, f"#pragma gpukernel {chain}"), n, 0)
@@ -122,7 +122,7 @@ HOW = {
 }
 
 
-@pytest.mark.parametrize("how", HOW.values(), ids=HOW)
+@pytest.mark.parametrize("how", [pytest.param(HOW[n], id=n, marks=[pytest.mark.long] * (n == "blocks")) for n in HOW])
 @pytest.mark.parametrize("fold", FOLDS.values(), ids=FOLDS)
 def test_threads_share_folds_of_different_lengths(fold: str, how: dict[str, int]) -> None:
     values = (np.arange(400) * 7919 % 101).astype(np.int32)
