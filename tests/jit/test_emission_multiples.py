@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import random
 
+import numpy as np
 import pytest
 
+from sacpy.jit.emission.emulator import Emulated
 from sacpy.jit.emission.multiples import MOST, Multiples
+from sacpy.jit.ir.kernel_printer import print_kernel
+from sacpy.jit.ir.kernel_verify import verify_kernel
+from sacpy.jit.ir.operations import GraphError
+from sacpy.nodes import replace
+from tests.jit.kernel_programs import PROGRAMS
 
 CODES = {
     "add": lambda a, b: a + b,
@@ -51,3 +58,16 @@ def test_rows_of_even_lengths_begin_at_multiples() -> None:
     assert known.alignment(4, ("%i", "%k"), ("%m", "%n")) == 8
     assert known.alignment(4, ("%i", "%j"), ("%m", "%o")) == 4
     assert known.alignment(8, ("0", "0"), ("%m", "%o")) == 8 * MOST
+
+
+def test_a_kernel_for_multiples_takes_no_other_numbers() -> None:
+    plain = PROGRAMS["elementwise"]().kernel
+    n = plain.params[0]
+    kernel = replace(plain, multiples=((n, 4),))
+    verify_kernel(kernel)
+    assert f"multiples: {n.name} of 4" in print_kernel(kernel)
+    Emulated(kernel).launch([8, np.zeros(8), np.zeros(8), np.zeros(8)])
+    with pytest.raises(ValueError, match=f"{n.name} must be a multiple of 4, but is 6"):
+        Emulated(kernel).launch([6, np.zeros(6), np.zeros(6), np.zeros(6)])
+    with pytest.raises(GraphError, match="which is no power of two"):
+        verify_kernel(replace(plain, multiples=((n, 6),)))

@@ -109,6 +109,9 @@ class Emulated:
                 "arguments"
             )
         values = {p.name: a for p, a in zip(self.kernel.params, args)}
+        for v, of in self.kernel.multiples:
+            if (found := int(values[v.name])) % of:
+                raise ValueError(f"kernel {self.kernel.name}: {v.name} must be a multiple of {of}, but is {found}")
         for p, a in zip(self.kernel.params, args):
             if isinstance(p.type, ArrayType):
                 extents = tuple(int(e.value) if isinstance(e, Const) else values[e.name] for e in p.type.extents)

@@ -46,6 +46,7 @@ from sacpy.withloop.spaces import IndexSpace
 STRIP = 32  # indices of the folded axis that are loaded at a time
 SIDE = 16  # of the square of threads that a block has where nobody says otherwise
 EACH = ((8, 8), (8, 4), (4, 8), (4, 4), (2, 2))  # cells of a thread along the two axes, the most first
+LONELY = 1.1  # times as long as else a block takes that has a processor for itself: nobody goes on while it waits
 ALONE = 8.0  # what a multiply-add of a thread with one cell takes, times one whose operands are in registers
 OWN = 256  # bytes of registers for what the cells of a thread have so far: a quarter of what it can have
 
@@ -116,12 +117,14 @@ def _cells_each(c: Contraction, space: IndexSpace, processors: int) -> tuple[int
 
 def _taken(each: tuple[int, int], space: IndexSpace, processors: int) -> float:
     """What a processor has to do, in multiply-adds: the cells of its blocks, those that are not there included, each
-    with its part of what threads read from shared memory. In the time of a wide read threads do two multiply-adds."""
+    with its part of what threads read from shared memory: while that gives each thread of a warp an element, the warp
+    could do two multiply-adds."""
     down, along = each
     sides = SIDE * down, SIDE * along
     blocks = math.prod(space.extents[:-2]) * math.prod(-(-e // side) for e, side in zip(space.extents[-2:], sides))
     read = 2 * (down + along) / (down * along)
-    return -(-blocks // processors) * math.prod(sides) * (1 + read if each != (1, 1) else ALONE)
+    most = LONELY if blocks <= processors else -(-blocks // processors)
+    return most * math.prod(sides) * (1 + read if each != (1, 1) else ALONE)
 
 
 def why(chain: chains.Chain, space: IndexSpace, processors: int) -> str:

@@ -80,7 +80,7 @@ class RegisterTiles(Node):
         named = {v.name: name for name, v in p.staged}
         tiles = ", ".join(
             f"{named.get(t.array.name, t.array.name)} by tiles of {' x '.join(map(str, t.extents))}"
-            f"{f', {t.together} elements an access' if t.together > 1 else ''}"
+            f"{f' ({t.together} elements an access)' if t.together > 1 else ''}"
             for t in self.tiles
         )
         return (

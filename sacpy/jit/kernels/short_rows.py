@@ -54,8 +54,21 @@ class ShortRows(Node):
     @property
     def size(self) -> int:
         """Bytes of shared memory."""
-        arrays = [f.array for f in self.read] + [v for _, v in self.written]
-        return sum(BYTES[v.base] * math.prod(self.extents(v)) for v in arrays)
+        own = [v for (_, v), f in zip(self.written, self.replaced) if f is None]
+        return sum(BYTES[v.base] * math.prod(self.extents(v)) for v in (*(f.array for f in self.read), *own))
+
+    @property
+    def replaced(self) -> list[Footprint | None]:
+        """For each result the array in whose place its cells are made, if there is one alike: a thread reads its own
+        cells before it writes one."""
+        free = list(self.read)
+        found: list[Footprint | None] = []
+        for _, v in self.written:
+            shape = v.base, self.extents(v)
+            like = next((f for f in free if (f.array.base, self.extents(f.array)) == shape), None)
+            found.append(like)
+            free = [f for f in free if f is not like]
+        return found
 
     def words(self, p: g.Partition) -> str:
         """What is brought, in words."""
@@ -71,14 +84,10 @@ class ShortRows(Node):
         arrays = maps.results(thread, source)
         frame = Frame(b, mapping, (self.block,))
         tiles = {f.array.name: b.shared("tile", f.array.base, self.extents(f.array)) for f in self.read}
-        free = list(tiles.values())
-        made: dict[int, g.Var] = {}
-        # a thread reads its cells before it writes one: to the same place, where there is one
-        for n, v in self.written:
-            shape = (v.base, tuple(map(g.integer, self.extents(v))))
-            like = next((t for t in free if (t.base, g.extents_of(t)) == shape), None)
-            made[n] = b.shared("made", v.base, self.extents(v)) if like is None else like
-            free = [t for t in free if t is not like]
+        made = {
+            n: b.shared("made", v.base, self.extents(v)) if f is None else tiles[f.array.name]
+            for (n, v), f in zip(self.written, self.replaced)
+        }
         for f in self.read:
             b.parameter(f.array.name)
 
