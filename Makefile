@@ -42,6 +42,7 @@ test: $(TEST)
 fuzz: $(TEST)
 	$(BIN)/python -m pytest $(PYTEST_FLAGS) -m long
 	$(BIN)/python -m tests.fuzz --seeds $(SEEDS) --time $(TIME)
+	$(BIN)/python -m tests.fuzz.blocks --seeds $(SEEDS) --time $(TIME)
 	$(BIN)/python -m tests.capture.fuzz --count 5000 --seconds $(TIME)
 
 lint: $(TEST)

@@ -147,7 +147,10 @@ def test_where_what_is_read_may_change_the_code_looks_when_it_runs(low: int) -> 
     assert on_device(PROGRAM, "shifted", *args) <= (2 if low >= 12 else 6)
 
 
-@pytest.mark.parametrize("name", ["Needleman and Wunsch", "elimination", "red and black"])
+@pytest.mark.parametrize(
+    "name",
+    ["elimination", *(pytest.param(k, marks=pytest.mark.long) for k in ("Needleman and Wunsch", "red and black"))],
+)
 def test_no_step_copies_an_array_on_a_device_either(name: str) -> None:
     text, given, _, _ = TABLE[name]
     args = tuple(a[:25, :25].copy() if isinstance(a, np.ndarray) else a for a in given)
