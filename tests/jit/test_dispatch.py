@@ -376,22 +376,3 @@ def test_without_an_engine_the_compiler_is_not_even_imported(tmp_path: Path) -> 
             [sys.executable, "-c", code, "run", *flags, str(program)], capture_output=True, text=True
         )
         assert (found.stdout, found.stderr) == ("hello\n", "")
-
-
-def test_an_estimate_that_may_take_longer_looks_deeper_but_not_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    levels = 12
-    chain = "".join(f"noinline int c{k}(int n) {{ return c{k + 1}(n + 1); }} " for k in range(levels))
-    call, engine = run(
-        f"noinline int c{levels}(int n) {{ s = 0; for (i = 0; i < 100000; i++) {{ s += i; }} return s; }} {chain}"
-        "int f(int n) { s = 0; for (i = 0; i < n; i++) { s += c0(1) % 7; } return s; } int main() { return 0; }",
-        FakeCompiler(),
-        target="auto",
-        eager=False,
-    )
-    assert call("f", 0) == (0,)
-    (site,) = (s for s in engine.sites if s.key.startswith("_MAIN::f/"))
-    costs = site.room.costs
-    assert costs.call(site.function, (1,)) < 1000 and costs.deeper(site.function, (1,)) > 100_000
-    monkeypatch.setattr("sacpy.jit.run.cost.FUNCTIONS", 3)
-    costs._memo.clear()
-    assert costs.deeper(site.function, (1,)) < 1000
