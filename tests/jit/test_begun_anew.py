@@ -13,9 +13,7 @@ from sacpy.jit.beside import Job
 from sacpy.jit.cache import Cache
 from sacpy.jit.kinds import Kind
 from sacpy.jit.run import turns
-from sacpy.jit.run.dispatch import Heat, Site
 from sacpy.jit.run.engine import Engine
-from sacpy.jit.run.records import Records
 from sacpy.jit.run.versions import Version, Versions
 from sacpy.lang.diagnostics import SacError
 from sacpy.workspace import Workspace
@@ -27,9 +25,6 @@ int[.], int steps(int[.] a, int n) {
   return (a, s);
 }
 int inner(int[.] a, int m) { s = 0; for (j = 0; j < 40; j++) { s = (s * 7 + a[j % 3] + m) % 1009; } return s; }
-int sums(int n) { a = iota(9); s = 0; for (i = 0; i < n; i++) { s = (s + inner(a, i)) % 1009; } return s; }
-int loud(int n) { s = sums(n); print(s); return s; }
-int owner(int n) { a = iota(n); print(a[0]); b, s = steps(a, n); return b[1] + s; }
 int late(int[.] a, int n) { s = 0; for (i = 0; i < n; i++) { s = (s + a[i]) % 1009; } return s; }
 int said(int n) { s = 0; for (i = 0; i < n; i++) { s = (s * 7 + i) % 1009; if (i == 5) print(i); } return s; }
 double[.,.] grid(double[n,m] x) {
@@ -137,47 +132,3 @@ def test_who_does_not_wait_leaves_others_to_their_loops(monkeypatch: pytest.Monk
     _, _, engine = run(monkeypatch, 1, "steps", np.arange(5, dtype=np.int32), 100)
     assert natives(engine, "steps") == [1]
     assert all(site.room.awaited is None and not site._given for site in engine.sites)
-
-
-def foreseen(
-    monkeypatch: pytest.MonkeyPatch, sure: float, looks: int, name: str, *args: Any
-) -> tuple[Any, str, Engine]:
-    """The same where nobody waits for a call to begin, which turns out long while it is in progress. `sure`: times the
-    price from which on the version is waited for."""
-    monkeypatch.setattr("sacpy.jit.run.program_state.WHILE", 0.0)
-    monkeypatch.setattr("sacpy.jit.run.engine.LONG", 0.0)
-    monkeypatch.setattr("sacpy.jit.run.engine.WHILE", -1.0)
-    monkeypatch.setattr("sacpy.jit.run.dispatch.SURE", sure)
-    monkeypatch.setattr(Records, "lasting", True)
-    monkeypatch.setattr(Engine, "_may_go_on", True)
-    monkeypatch.setattr(Engine, "_may_wait_for_fork", lambda self, unit, kind: False)
-    monkeypatch.setattr(Engine, "price", lambda self, unit, args, seconds: 1e-6)
-    monkeypatch.setattr(Engine, "is_to_be_made", lambda self, unit, args: True)
-    monkeypatch.setattr(Site, "_heat", lambda self, args: Heat.COLD)
-    monkeypatch.setattr(Site, "_begins_at_once", lambda self, args: False)
-    return run(monkeypatch, looks, name, *args)
-
-
-@pytest.mark.parametrize(("sure", "looks"), [(0.0, 0), (1e9, 0), (1e9, 3)])
-def test_a_call_that_turns_out_long_is_begun_anew(monkeypatch: pytest.MonkeyPatch, sure: float, looks: int) -> None:
-    a = np.arange(5, dtype=np.int32)
-    plain, _, engine = run(monkeypatch, 1 << 40, "steps", a, 100)
-    assert natives(engine, "steps") == []
-    found, _, engine = foreseen(monkeypatch, sure, looks, "steps", a, 100)
-    assert list(found[0]) == list(plain[0]) and found[1] == plain[1] and list(a) == [0, 1, 2, 3, 4]
-    assert natives(engine, "steps") == [1]
-    assert all(not site.room.progress and site.room.awaited is None for site in engine.sites)
-
-
-def test_of_calls_within_each_other_the_outermost_that_has_no_effects(monkeypatch: pytest.MonkeyPatch) -> None:
-    plain, once, _ = run(monkeypatch, 1 << 40, "loud", 60)
-    found, printed, engine = foreseen(monkeypatch, 0.0, 0, "loud", 60)
-    assert found == plain and printed == once != ""
-    assert natives(engine, "loud") == [] and natives(engine, "sums") == [1] and natives(engine, "inner") == []
-
-
-def test_a_call_that_may_change_what_it_is_given_is_not_begun_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    plain, _, _ = run(monkeypatch, 1 << 40, "owner", 60)
-    found, _, engine = foreseen(monkeypatch, 0.0, 0, "owner", 60)
-    assert found == plain
-    assert natives(engine, "steps") == []

@@ -154,6 +154,21 @@ def test_short_vectors_with_known_extents_are_unrolled() -> None:
     assert loops(unit) == []
 
 
+def test_rounds_with_loops_in_them_are_written_out_where_that_is_little_or_stands_once() -> None:
+    rounds = "for (k = 0; k < 4; k++) { "
+    once = "for (i = 0; i < n; i++) { x = a[i] / (k + 1) % 17; a[(x % n + n) % n] = x * 5 - k; } "
+    inner = f"int[.] g(int[n] a) {{ {rounds}{once}{once}}} return a; }} "
+
+    def written(text: str) -> int:
+        unit = Subject(text).unit((None, None))
+        return sum(isinstance(s, Let) and isinstance(s.rhs, Loop) for f in unit.functions for s in statements(f.body))
+
+    cell = "int[.,.] f(int[n,m] a) { return { [i] -> g(a[i]) | [i] < [n] }; }"
+    assert written(inner + cell) == 3
+    assert written(inner.replace(once + once, once) + "int[.] f(int[n,m] a) { return g(a[0]); }") == 4
+    assert written("int[.] g(int[.] a) { for (k = 0; k < 4; k++) { a[k] = a[k] + k; } return a; } " + cell) == 0
+
+
 def test_a_recursive_function_is_one_function_of_the_unit() -> None:
     unit = Subject("int f(int n) { return n < 2 ? 1 : n * f(n - 1); }").unit(())
     assert len(unit.functions) == 2

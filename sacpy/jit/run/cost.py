@@ -50,9 +50,7 @@ WITH_LOOP = 60.0  # of a with-loop, beside its cells
 WHOLE = 30.0  # of an operation on a whole array, beside its elements
 ELEMENT = 0.03  # of an element of such an operation, which NumPy does
 UNKNOWN = 64.0
-DEEPEST = 5  # functions within each other, of a call that is about to be done
-DEEPER = 24  # of one that has taken long already, for which an estimate may take longer too
-FUNCTIONS = 200  # that are looked at for one estimate, each with what is known of its arguments
+DEEPEST = 5  # functions within each other
 MOST = 1e15
 LONGEST = 10_000
 LOOP = 10  # statements that a loop or with-loop counts for, beside its own: to the compiler it is about as much work
@@ -79,11 +77,9 @@ class Costs:
         self.array = array
         self.unknown = unknown
         self.whole = whole
-        self._memo: dict[tuple[str, tuple[Shape, ...], int], tuple[float, bool]] = {}
+        self._memo: dict[tuple[str, tuple[Shape, ...]], tuple[float, bool]] = {}
         self._guessed = False  # whether anything in the last estimate was a guess
         self._active: list[str] = []
-        self._deepest = DEEPEST
-        self._left = 0  # functions that may still be looked at
         self._lengths: dict[str, int] = {}
 
     def length(self, function: Function) -> int:
@@ -131,14 +127,6 @@ class Costs:
         """The work of a call with these arguments."""
         return self.function(function, tuple(map(known_shape, args)))
 
-    def deeper(self, function: Function, args: tuple[Value, ...]) -> float:
-        """The same, where more functions within each other are worth a look."""
-        self._deepest = DEEPER
-        try:
-            return self.call(function, args)
-        finally:
-            self._deepest = DEEPEST
-
     def certain(self, function: Function, args: tuple[Value, ...]) -> float | None:
         """The same, where nothing had to be guessed; otherwise None."""
         self._guessed = False
@@ -153,27 +141,21 @@ class Costs:
     def function(self, function: Function, shapes: tuple[Shape, ...]) -> float:
         """The work of a call with arguments of which this much is known."""
         key = function.signature.key
-        at = (key, shapes, self._deepest)
-        if not self._active:
-            self._left = FUNCTIONS
-        if at in self._memo:
-            work, guessed = self._memo[at]
-            self._guessed |= guessed
-            return work
-        if key in self._active or len(self._active) >= self._deepest or not self._left:
+        if key in self._active or len(self._active) >= DEEPEST:
             self._guessed = True
             return 1.0
-        self._left -= 1
-        before, self._guessed = self._guessed, False
-        self._active.append(key)
-        try:
-            found = self.inferrer.infer(function, list(shapes))
-            work = min(_Walk(self, found).block(function.body), MOST)
-            if self._left:
-                self._memo[at] = work, self._guessed
-        finally:
-            self._active.pop()
-            self._guessed |= before
+        at = (key, shapes)
+        if at not in self._memo:
+            before, self._guessed = self._guessed, False
+            self._active.append(key)
+            try:
+                found = self.inferrer.infer(function, list(shapes))
+                self._memo[at] = min(_Walk(self, found).block(function.body), MOST), self._guessed
+            finally:
+                self._active.pop()
+                self._guessed |= before
+        work, guessed = self._memo[at]
+        self._guessed |= guessed
         return work
 
 

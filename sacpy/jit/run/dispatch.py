@@ -24,7 +24,6 @@ from sacpy.interp.ownership import protocol
 from sacpy.interp.values import Value
 from sacpy.jit.failures import NativeFailure
 from sacpy.jit.kinds import Detail, Kind
-from sacpy.jit.run.cost import STEP
 from sacpy.jit.run.entries import dispatcher, watcher
 from sacpy.jit.run.versions import SURE, UNKNOWN, Anew, Version, Versions
 from sacpy.jit.run.worth import calls_itself, is_large
@@ -43,7 +42,6 @@ DEEP = 200  # nested calls of itself that make a function worth compiling
 BRANCHING = 8
 LIKELY = 1 / 2  # of the price: work that is expected to be so much may be worth a version made beside the program
 EARLY = 1 / 3  # of the price: where so much time has been spent, a version may be made beside the program
-LONG = 2.0  # seconds that a version may cost; to estimate what its function does takes about a fiftieth of that
 AWAIT = 2e-3  # seconds between two looks at one that is being made
 # elements of an array, or an int, up to which a call is not worth an estimate: whether it takes long is seen
 MODEST = 4096
@@ -78,8 +76,7 @@ class Site(Versions):
         put: Callable[[Callable[..., Any]], None],
     ) -> None:
         super().__init__(engine, room, function)
-        self.interpreted: Callable[..., Any] = self._anew
-        self._run: Callable[..., Any] | None = None
+        self.interpreted: Callable[..., Any] = self._first_interpreted
         self.active = 0
         self.started = 0.0
         self.own = 0.0
@@ -92,8 +89,8 @@ class Site(Versions):
         # the kind of the last outermost call that was looked at, and the size of its largest argument
         self.latest: Kind | None = None
         self.latest_size = 0
-        self._is_long = False  # whether a version is made since one call is worth it, which is begun anew then
-        self._given: tuple[Value, ...] = ()  # of a call that is in progress and may be begun anew
+        self._at_once = False  # whether a version was begun with its first call
+        self._given: tuple[Value, ...] = ()  # of that call, while it may be begun anew
         self._late = 0  # the rerun in which it was suspected last
         self._has_rounds = any(isinstance(s, Loop) for s in statements(function.body))
         rules = protocol(function.signature)
@@ -107,39 +104,26 @@ class Site(Versions):
 
     # ---- while it is interpreted
 
-    def _anew(self, *args: Any) -> Any:
-        """Stands for the generated function while a call may be begun anew: the first one, whose time the generating is
-        not, and those that a version is made for that is worth it for one call."""
-        run, params, room = self.generated(), self._shape[0], self.room
-        if not self._is_long:
-            self.interpreted = run
-        elif self.decided(args[:params]):
-            self._is_long, self.interpreted = False, run
-        if any(args[params:]):  # what it is given away it may change
+    def _first_interpreted(self, *args: Any) -> Any:
+        """Stands for the generated function until its first call, whose time the generating is not."""
+        run, params = self.generated(), self._shape[0]
+        values, given = args[:params], any(args[params:])  # what it is given away it may change
+        if not self._at_once or given or self.room.awaited is not None or self.kind(values) not in self.jobs:
             return run(*args)
-        before, self._given = self._given, args[:params]
-        room.progress.append(self)
-        if self._is_long and room.awaited is None and self.kind(self._given) in self.jobs:
-            room.awaited = self
+        self.room.awaited, self._given = self, values
         try:
             return run(*args)
-        except Anew as anew:
-            if anew.unit is not self:
-                raise
+        except Anew:
+            return self.entry(*args)
         finally:
-            room.progress.remove(self)
-            self._given = before
-            if room.awaited is self:
-                room.awaited = None
-        return self.entry(*args)
+            self.room.awaited, self._given = None, ()
 
     def generated(self) -> Callable[..., Any]:
         """The generated function, by which it is interpreted."""
-        if self._run is None:
-            start = perf_counter()
-            self._run = self._make()
-            self.started += perf_counter() - start
-        return self._run
+        start = perf_counter()
+        self._generate()
+        self.started += perf_counter() - start
+        return self.interpreted
 
     def come(self) -> None:
         """Looks whether what its call in progress waits for is there. Raises `Anew`."""
@@ -148,34 +132,16 @@ class Site(Versions):
             return
         self.room.awaited = None
         if self.look(args) and self.versions:
-            raise Anew(self)
-
-    def begin_anew(self) -> bool:
-        """Whether a version is made for its call in progress, which is expected to take longer than that, and is begun
-        anew when it is there: nothing that it does can be seen. Where the call is expected to take much longer, the
-        version is waited for: raises `Anew`."""
-        args, engine = self._given, self.engine
-        if self.versions or self.refused or self.jobs or not self.room.is_pure(self.function):
-            return False
-        if engine.usual_price(self) > LONG:
-            return False
-        expected = STEP * self.room.costs.deeper(self.function, args)
-        price = engine.price(self, args, expected)
-        if expected < price or not engine.is_to_be_made(self, args):
-            return False
-        if expected >= SURE * price and self.entry is self._first:
-            if self._enter(args) and self.versions:
-                raise Anew(self)
-            return False
-        self._is_long = self.begin(args, sure=True)
-        if self._is_long:
-            self.interpreted = self._anew  # the next call too, unless it is there by then
-        return self._is_long
+            raise Anew
 
     def within(self, entry: Callable[..., Any] | None) -> None:
         """From now on calls go there, while one is in progress; None: to where they went before."""
         if self.entry is self._first:
             self._put(entry or self._first)
+
+    def _generate(self) -> None:
+        if self.interpreted == self._first_interpreted:
+            self.interpreted = self._make()
 
     def look(self, args: tuple[Value, ...]) -> bool:
         """Before an interpreted call: whether there is another entry from now on. Whoever has kept the first one comes
@@ -185,17 +151,14 @@ class Site(Versions):
             return True
         if (self.engine.reruns and self.is_suspect()) or not self._is_due(args):
             return False
-        return self._enter(args)
-
-    def _enter(self, args: tuple[Value, ...]) -> bool:
-        """Has a version for arguments, now. Whether there is another entry from now on."""
         self._find(args)
         if self.versions:
             make = dispatcher(self._shape[0], self.arrays, *self._results)
             self.entry = make(self, self.memo, self.engine, perf_counter, np.ndarray, NativeFailure, UNKNOWN)
             self.entry.sac_native = self.known  # type: ignore[attr-defined]
         elif len(self.refused) >= (TRIES if self.arrays else 1):
-            self.entry = self.interpreted = self.generated()
+            self._generate()
+            self.entry = self.interpreted
         else:
             return False
         self._put(self.entry)
@@ -219,18 +182,13 @@ class Site(Versions):
             return False
         if self.is_made(args):
             return True
-        if self.room.awaited is not None:
-            self.room.awaited.come()
         if not self.calls and self._begins_at_once(args):
             self.begin(args, sure=True)
         before, start = self.engine.busy, thread_time()
-        if self.room.is_to_be_foreseen:
+        if not self.room.foreseen and self.room.is_running:
             self.engine.foresee(self.room)
         heat = self._heat(args)
         self.engine.busy = before + thread_time() - start
-        if heat is not Heat.COLD and self.room.awaited is not None and self.engine.is_to_be_made(self, args):
-            self._put_off(AWAIT)  # what comes has it in it
-            return False
         if heat is Heat.WARM or (heat is Heat.DUE and self.begin(args, sure=True)):
             if heat is Heat.WARM:
                 self.begin(args)
@@ -242,11 +200,11 @@ class Site(Versions):
         """Whether a version for its first call is made while that is interpreted, since somebody has nothing else to
         do. The call is begun anew when it is there, if it can be: nothing that it does can be seen."""
         engine, room = self.engine, self.room
-        if self._is_long or engine.policy.pace is not None or not engine.is_ready(room):
+        if self._at_once or engine.policy.pace is not None or not engine.is_ready(room):
             return False
         engine.price(self, args, inf)
-        self._is_long = engine.is_to_be_made(self, args) and room.is_pure(self.function)
-        return self._is_long
+        self._at_once = engine.is_to_be_made(self, args) and room.is_pure(self.function)
+        return self._at_once
 
     def _put_off(self, seconds: float) -> None:
         """Looks again after about so many seconds of such calls, and after twice as many calls at the latest."""
@@ -288,7 +246,7 @@ class Site(Versions):
         """Whether many interpreted calls are in progress, each within another."""
         if not self.is_recursive:
             return self.active >= DEEP
-        code = getattr(self._run, "__code__", None)
+        code = getattr(self.interpreted, "__code__", None)
         frame, found = sys._getframe(), 0
         for _ in range(CLOSE * DEEP):
             if frame.f_back is None or found == DEEP:

@@ -33,7 +33,7 @@ from sacpy.jit.run.contract import CompileContext, Compiled, Compiler, Pace, Pol
 from sacpy.jit.run.cost import STEP
 from sacpy.jit.run.dispatch import Site
 from sacpy.jit.run.makers import FirstCall, Makers
-from sacpy.jit.run.program_state import WHILE, ProgramState
+from sacpy.jit.run.program_state import ProgramState
 from sacpy.jit.run.regions import Regions
 from sacpy.jit.run.remembered import Recent, Watched
 from sacpy.jit.run.versions import Version, Versions
@@ -51,7 +51,6 @@ if TYPE_CHECKING:
 
 LITTLE = 2e-3  # seconds that a run takes of which there is nothing to tell
 PATIENCE = 0.02  # seconds between two looks for an exception
-LONG = 0.08  # seconds of this thread from which on calls in progress are worth an estimate, which may take 20 ms
 SOON = 0.2  # seconds; what fails later for lack of memory is not run again to learn more
 
 
@@ -65,8 +64,8 @@ EAGER = Policy(0.0, eager=True)
 LIBRARIES = 0.05  # seconds that the compiler's libraries take to load, once in a process
 NATIVE = 0.01  # seconds that it takes to load what native code needs, once in a process
 LOADING = 0.001  # seconds that code out of the cache takes to load
-COMPILING = 0.02  # seconds that compiling takes at least, in a process that has not compiled much yet
-COMPILING_STATEMENT = 0.0006  # and for each statement
+COMPILING = 0.02  # seconds that compiling takes at least
+COMPILING_STATEMENT = 0.0006  # and for each statement: as measured (`benchmarks estimates`)
 UNLIKELY = 1 / 4  # of that: for less nobody looks whether the cache has what this program has not needed before
 LARGE = 800  # statements behind which functions that come again are called, and each counts a fifth
 
@@ -270,16 +269,10 @@ class Engine:
 
     def foresee(self, room: ProgramState) -> None:
         """Has a process ready that compiles, where a program has run for a while and none of its code is in the cache:
-        it is likely to be asked for something soon. Later on, and then ever more rarely, it is asked for the outermost
-        call in progress that can be begun anew and is expected to take long enough."""
-        if not self._may_go_on or not room.records.lasting or room.records.wanted:
-            room.ahead = inf
-            return
-        if room.ahead == WHILE:
+        it is likely to be asked for something soon."""
+        room.foreseen = True
+        if self._may_go_on and room.records.lasting and not room.records.wanted:
             self._makers.prepare(room)
-        elif room.ahead >= LONG and room.awaited is None and not self.reruns:
-            room.awaited = next((site for site in room.progress if site.begin_anew()), None)
-        room.ahead *= 2
 
     def expect(self, hint: str, read: Callable[[ast.Module], ElaboratedProgram]) -> None:
         """Programs will come, most likely with something to compile (`Makers.early`)."""

@@ -49,9 +49,8 @@ class ProgramState:
             evaluator.is_whole if policy.price is None else nothing,
         )
         self.records = Records(cache, self.program)
-        self.progress: list[Site] = []  # those whose first call is in progress and may be begun anew, outermost first
-        self.awaited: Site | None = None  # the one of them that is begun anew when its version is there
-        self.ahead = WHILE  # seconds of this thread after which somebody thinks of what compiling will need
+        self.awaited: Site | None = None  # whose call in progress is begun anew when its version is there
+        self.foreseen = False  # somebody has thought of what compiling will need
         self._began = thread_time()
         self._branching: dict[str, bool] = {}
 
@@ -86,9 +85,9 @@ class ProgramState:
         return 0.0 if evaluator is None else evaluator.generating
 
     @property
-    def is_to_be_foreseen(self) -> bool:
-        """Whether the program has run for a while since somebody last thought of what compiling will need."""
-        return thread_time() - self._began >= self.ahead
+    def is_running(self) -> bool:
+        """Whether the program has run for a while."""
+        return thread_time() - self._began >= WHILE
 
     def branches(self, function: core.Function) -> bool:
         """Whether a call of a function may call itself more than once: its calls then grow in number with their

@@ -80,7 +80,7 @@ class Turn:
             self._paced(values)
             return policy.pace.interpreted()
         now = self._clock()
-        if self.room.is_to_be_foreseen:
+        if not self.room.foreseen and self.room.is_running:
             self.engine.foresee(self.room)
         if done <= self._done:
             self._began = now - done * self._each

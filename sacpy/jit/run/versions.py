@@ -50,10 +50,7 @@ UNKNOWN = object()  # nobody has looked for the version of these shapes yet
 
 
 class Anew(Exception):
-    """Raised into an interpreted call of a unit whose version has been made meanwhile: it is begun anew, natively."""
-
-    def __init__(self, unit: Versions) -> None:
-        self.unit = unit
+    """Raised into an interpreted call whose version has been made meanwhile: it is begun anew, natively."""
 
 
 class Version(Record):
