@@ -29,9 +29,9 @@ MOVED = {  # launches, bytes moved over those that must be, bytes to the host be
     "scan, int": (2, 1.05, 0),
     "map, scan, map": (2, 1.05, 0),
     "histogram, 256": (2, 1.1, 0),
-    "scan, double": (5, 1.7, 0),
+    "scan, double": (3, 1.6, 0),
     "scan by flags, int": (3, 1.9, 0),
-    "weights by key, 256": (5, 15.0, 0),
+    "weights by key, 256": (4, 15.0, 0),
 }
 
 

@@ -55,7 +55,7 @@ class _Leveller(Rewriter):
             return tuple(super().statement(s))
         code = Code(self.supply)
         r = s.rhs
-        if _is_whole(r) and (exact or found.apart):
+        if _is_whole(r):
             if isinstance(r.upper, g.Const) and int(r.upper.value) < R:
                 return tuple(super().statement(s))
             return _whole(self.supply, r, s, regroups=not exact)
