@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import statistics
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatch
 from typing import Any
@@ -53,11 +55,15 @@ def show(only: Sequence[str], seconds: float) -> tuple[dict[str, Any], bool]:
 def _run(what: str, case: Case, seconds: float) -> Iterator[Found]:
     """A program's rows; none where it takes too long."""
     command = [sys.executable, "-m", "benchmarks.estimates.probe", what, str(case.source)]
-    try:
-        done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, timeout=seconds, check=True)
-    except (subprocess.TimeoutExpired, subprocess.CalledProcessError) as trouble:
-        print(f"left out: {case.name} ({type(trouble).__name__})")
-        return
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with tempfile.TemporaryDirectory() as folder:  # where programs leave their files
+        try:
+            done = subprocess.run(
+                command, cwd=folder, env=environment, stdout=subprocess.PIPE, timeout=seconds, check=True
+            )
+        except (subprocess.TimeoutExpired, subprocess.CalledProcessError) as trouble:
+            print(f"left out: {case.name} ({type(trouble).__name__})")
+            return
     for key, size, expected, took in json.loads(done.stdout):
         yield case.name, key, size, expected, took
 
