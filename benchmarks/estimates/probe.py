@@ -37,8 +37,8 @@ rows: list[Row] = []
 class Compiling(engine.Engine):
     """Notes what compiling a unit takes."""
 
-    def _compile(self, site: Versions, kind: Kind) -> Compiled:
-        found = super()._compile(site, kind)
+    def _compile(self, site: Versions, kind: Kind, layouts: Any = ()) -> Compiled:
+        found = super()._compile(site, kind, layouts)
         if not found.report.cached:
             length = site.room.costs.length(site.function)
             rows.append((site.key, length, self.usual_price(site), found.report.seconds))
@@ -51,7 +51,7 @@ class Interpreting(engine.Engine):
     def turn(self, *args: Any) -> None:
         return None
 
-    def _compile(self, site: Versions, kind: Kind) -> Compiled:
+    def _compile(self, site: Versions, kind: Kind, layouts: Any = ()) -> Compiled:
         raise Unsupported("it is to be interpreted")
 
 

@@ -12,34 +12,32 @@ from typing import Any
 from benchmarks.gpu.checks import engine_there, on
 from sacpy import Session
 from sacpy.jit.cache import Cache
+from tests.fuzz.differential import compare
+from tests.fuzz.seeds import case
+from tests.ptx.cases import CASES
+from tests.ptx.checking import outcome, same, shown
 
 
 def with_loops(target: str, group: int, groups: int, wait: Callable[[], Any]) -> Iterator[tuple[str, str]]:
     """Every so-many-th case. `wait`: raises where the device is lost, which ends it."""
-    from tests.ptx.cases import CASES
-    from tests.ptx.checking import outcome, same, shown
-
-    for case in CASES[group::groups]:
-        plain, session = Session(target="interp").compile(case.source), on(target)
+    for c in CASES[group::groups]:
+        plain, session = Session(target="interp").compile(c.source), on(target)
         problem = ""
         try:
-            module = session.compile(case.source)
-            for function, args in case.calls:
+            module = session.compile(c.source)
+            for function, args in c.calls:
                 wanted, got = outcome(plain, function, args), outcome(module, function, args)
-                if not same(wanted, got, False, "float" in case.name):
+                if not same(wanted, got, False, "float" in c.name):
                     problem = f"{function}: {shown(wanted, got)}"
                     break
         except Exception as error:  # whatever it is, it is told, and the others have their turn
             problem = f"{type(error).__name__}: {error}"[:500]
             wait()
-        yield case.name, problem
+        yield c.name, problem
 
 
 def random_programs(target: str, seeds: Iterable[int], wait: Callable[[], Any]) -> Iterator[tuple[str, str]]:
     """Programs made from these seeds, compiled as they come. `wait`: as above."""
-    from tests.fuzz.differential import compare
-    from tests.fuzz.seeds import case
-
     ways = {target: lambda: engine_there(target, defects=True, cache=Cache(None))}
     for seed in seeds:
         problem = ""

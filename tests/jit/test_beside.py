@@ -84,7 +84,10 @@ def test_a_loop_without_a_known_end_is_compiled_beside_the_program(monkeypatch: 
     monkeypatch.setattr(
         Engine,
         "_compile",
-        lambda self, unit, kind: (threads.append(threading.current_thread().name), compile_one(self, unit, kind))[1],
+        lambda self, unit, kind, layouts: (
+            threads.append(threading.current_thread().name),
+            compile_one(self, unit, kind, layouts),
+        )[1],
     )
     monkeypatch.setattr(engines, "cores", lambda: 2)
     monkeypatch.setattr(fork, "may_fork", lambda: False)

@@ -90,7 +90,7 @@ def test_kernels_are_assembled(
 
 def test_cubins_are_kept(tmp_path: Path) -> None:
     (program,) = (p for p in PROGRAMS if p.stem == SAMPLE[-1])
-    (kernel,) = kernels_of(program)
+    kernel, *_ = kernels_of(program)
     cache = Cache(tmp_path)
     made = Cubins(cache)(kernel, "sm_90")
     assert made.code[:4] == b"\x7fELF"

@@ -370,6 +370,8 @@ def primitive_arguments(op: str, base: str) -> Iterator[tuple[Any, ...]]:
             yield 1, 2, True
         case "ravel":
             yield (a.reshape(-1),)
+        case "row" | "column":
+            yield 7, 1, 1, 5
         case _ if op in STRUCTURAL:
             yield (a,) if op not in ("hideValue", "hideShape", "hideDim") else (0, a)
         case _ if len(PRIMITIVES[op].args) == 1:

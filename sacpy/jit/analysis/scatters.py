@@ -118,7 +118,10 @@ def scatters_of(
         return []
     lets, count = lets_of(body.statements), uses(body)
     updates = {s.targets[0].name for s in body.statements if isinstance(s, g.Let) and isinstance(s.rhs, g.Update)}
-    if not all(isinstance(s, g.Check) or is_plain(s) or s.targets[0].name in updates for s in body.statements):
+    if any(
+        isinstance(s, g.Let) and not is_plain(s) and not any(t.name in updates for t in s.targets)
+        for s in body.statements
+    ):
         return []
     found: list[Scatter] = []
     for number, (p, given, result) in enumerate(zip(params, initial, body.results)):
