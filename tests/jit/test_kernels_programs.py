@@ -850,3 +850,22 @@ def test_more_elements_than_32_bits_can_count(text: str) -> None:
         verify_kernel(launch.kernel)
         assert all(abs(a) < 1 << 63 for a in launch.arguments if not isinstance(a, str))
         assert all(n <= most for n, most in zip(launch.grid, options().device.grid))
+
+
+def test_cells_whose_neighbours_read_side_by_side_have_a_thread_each() -> None:
+    from tests.ptx.sessions import emulated
+
+    session = emulated(1)  # so that few cells keep it busy
+    module = session.compile(
+        "use Array: all;\n"
+        "double[.,.] f(double[m,n] a, double[p,q] w) { return { [i,j] -> with { ([0,0] <= [k,l] < [p,q]) : "
+        "a[i + k, j + l] * w[k, l]; } : fold(+, 0.0) | [i,j] < [m - p + 1, n - q + 1] }; }\n"
+        "double[m] g(double[m,n] a, double[n] w) { return { [i] -> with { ([0] <= [l] < [n]) : a[i, l] * w[l]; } : "
+        "fold(+, 0.0) | [i] < [m] }; }"
+    )
+    a, w = np.arange(60.0 * 64).reshape(60, 64) % 7, np.arange(25.0).reshape(5, 5) % 3
+    wanted = sum(w[k, l] * a[k : k + 56, l : l + 60] for k in range(5) for l in range(5))  # noqa: E741
+    np.testing.assert_allclose(module.f(a, w), wanted)
+    np.testing.assert_allclose(module.g(np.repeat(a, 20, 0), a[0]), np.repeat(a, 20, 0) @ a[0])
+    assert "threads for each of" not in session.explain("f")  # the weights are the same for all
+    assert "threads for each of" in session.explain("g")

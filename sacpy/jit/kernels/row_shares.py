@@ -7,6 +7,8 @@ launch knows between what they lie, and threads compute their own.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sacpy.jit.analysis.combine import Cell, cell_of
 from sacpy.jit.analysis.intervals import Interval, Slice, slice_of
 from sacpy.jit.analysis.shared_planner import BYTES
@@ -164,9 +166,26 @@ def row_of(source: Source, p: g.Partition) -> Row | None:
         if any(g.extents_of(t) for t in handed):
             return None
     along, across = _reads(q.body, q.index[-1]), _reads(q.body, p.index[-1])
-    if along - across:
+    if along - across - _same_for_all(q.body, (*before.statements, *q.body.statements), p.index):
         across -= along  # what moves with both may be dealt either way
     return Row(p, cell.before, cell.fold, cell.targets, cell.after, bool(along), bool(across), bounds, handed)
+
+
+def _same_for_all(b: g.Block, code: Sequence[g.Stmt], index: Sequence[g.Var]) -> set[str]:
+    """The elements that are loaded, by name, whose places do not depend on the index of the cell: all threads read them
+    together."""
+    own = {v.name for v in index}
+    for s in code:
+        if isinstance(s, g.Let) and any(isinstance(a, g.Var) and a.name in own for a in g.operands(s.rhs)):
+            own.update(t.name for t in s.targets)
+    return {
+        t.name
+        for s in g.statements(b)
+        if isinstance(s, g.Let)
+        and isinstance(s.rhs, g.Load)
+        and not any(isinstance(a, g.Var) and a.name in own for a in s.rhs.index)
+        for t in s.targets
+    }
 
 
 def _reads(b: g.Block, index: g.Var) -> set[str]:
