@@ -150,12 +150,17 @@ class Calculations(Operands):
     def extreme(self, i: Instr, g: str, real_one: str, whole: str) -> None:
         if packed := next((m[0] for m in i.mods if m in ("s16x2", "u16x2")), ""):
             t = {"s": "i2", "u": "u2"}[packed]
-            self.halves(i, g, f"{whole}({{a}}, {{b}})", t)
+            self.halves(i, g, self.not_below_zero(i, f"{whole}({{a}}, {{b}})", t), t)
         elif self.type_of(i)[0] == "f":
             form = f"o.{real_one}({{a}}, {{b}}, {'NaN' in i.mods})"
             self.plain(i, g, form if len(i.args) == 3 else f"o.{real_one}({form}, {{c}}, {'NaN' in i.mods})")
         else:
-            self.plain(i, g, f"{whole}({{a}}, {{b}})")
+            assert len(i.args) == 3, i
+            self.plain(i, g, self.not_below_zero(i, f"{whole}({{a}}, {{b}})", self.type_of(i)))
+
+    def not_below_zero(self, i: Instr, form: str, t: str) -> str:
+        """What `.relu` makes of a signed extreme, from sm_90 on."""
+        return f"np.maximum({form}, T{t}(0))" if "relu" in i.mods else form
 
     def do_rcp(self, i: Instr, g: str) -> None:
         if "approx" in i.mods:

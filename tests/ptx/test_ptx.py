@@ -17,7 +17,7 @@ from sacpy.jit.emission.toolchain import AssemblyError
 from sacpy.jit.failures import Unsupported
 from sacpy.jit.ir.kernel import Kernel
 from sacpy.nodes import replace
-from tests.ptx import changes, checking, validation
+from tests.ptx import changes, checking, direct, validation
 from tests.ptx.cases import CASES
 from tests.ptx.driver import PtxCuda, Translating
 from tests.ptx.lending import Lent
@@ -218,3 +218,37 @@ def test_arrays_of_other_libraries_are_read_where_they_are() -> None:
     assert np.asarray(module.times(Lent(gpu, np.arange(700.0)), 3.0))[699] == 2097.0
     assert gpu.used - before < 2 * 700 * 8
     assert gpu.findings.lines() == []
+
+
+EXTREMES = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry extremes(.param .u64 x, .param .u64 r)
+{
+  .reg .b32 %r<9>;
+  .reg .b64 %d<6>;
+  ld.param.u64 %d1, [x];
+  ld.param.u64 %d2, [r];
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %d3, %r1, 4;
+  add.s64 %d4, %d1, %d3;
+  ld.global.u32 %r2, [%d4];
+  max.relu.s32 %r3, %r2, -5;
+  min.relu.s32 %r4, %r2, 7;
+  max.s32 %r5, %r2, -5;
+  mul.wide.u32 %d3, %r1, 12;
+  add.s64 %d5, %d2, %d3;
+  st.global.u32 [%d5], %r3;
+  st.global.u32 [%d5+4], %r4;
+  st.global.u32 [%d5+8], %r5;
+  ret;
+}
+"""
+
+
+def test_extremes_may_be_kept_from_falling_below_zero() -> None:
+    x = np.array([-9, -3, 0, 4, 12, -(2**31), 2**31 - 1, 7], np.int32)
+    found = np.zeros((8, 3), np.int32)
+    assert direct.run(EXTREMES, "extremes", (1, 1, 1), (8, 1, 1), [x, found]).lines() == []
+    wanted = [np.maximum(np.maximum(x, -5), 0), np.maximum(np.minimum(x, 7), 0), np.maximum(x, -5)]
+    assert (found == np.transpose(wanted)).all()
