@@ -8,6 +8,7 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 
+from benchmarks.algorithms import SPLITS
 from sacpy.jit.emission import toolchain
 from sacpy.jit.emission.assemble import FRONT_ENDS, cubin
 from sacpy.jit.emission.emulator import ORDERS
@@ -115,26 +116,7 @@ def test_map_into_map_stays_on_the_device() -> None:
     assert (transfers.times_in, transfers.times_out) == (1, 1)
 
 
-RADIX = """
-use Scan: all;
-int[n] split(int b, int[n] v)
-{
-  ones = { [i] -> (v[i] >> b) & 1 | [i] < [n] };
-  zeros = 1 - ones;
-  below = cumsum_exclusive(zeros);
-  above = cumsum_exclusive(ones);
-  count = sum(zeros);
-  place = { [i] -> ones[i] == 0 ? below[i] : count + above[i] | [i] < [n] };
-  return scatter_last(v, place, v);
-}
-int[n] f(int[n] v)
-{
-  for (b = 0; b < 13; b++) {
-    v = split(b, v);
-  }
-  return v;
-}
-"""
+RADIX = "use Scan: all;\n" + SPLITS.replace("b < 8", "b < 13")
 
 
 def test_a_radix_sort_by_splits_stays_on_the_device() -> None:

@@ -232,8 +232,11 @@ def laid_out_rows(w: g.WithLoop, p: g.Partition) -> tuple[g.Var, ...]:
     """The rows of a partition's index, which its pragmas lay out even where no cell depends on them."""
     if not (w.pragmas or p.pragmas):
         return ()
-    lets = [s for s in p.body.statements if isinstance(s, g.Let) and isinstance(s.rhs, g.Op)]
-    return tuple(s.targets[0] for s in lets if s.rhs.code == "row" and s.rhs.args[0] == p.index[0])  # type: ignore[union-attr]
+    return tuple(
+        s.targets[0]
+        for s in p.body.statements
+        if isinstance(s, g.Let) and isinstance(s.rhs, g.Op) and s.rhs.code == "row" and s.rhs.args[0] == p.index[0]
+    )
 
 
 def bound(block: g.Block) -> set[str]:

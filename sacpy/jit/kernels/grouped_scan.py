@@ -49,10 +49,12 @@ NAMES = ("scan.combined.", "scan.before.")  # of the arrays between the launches
 
 
 class _Grouped(scan_phases.Tiles):
-    """`combined`, `before`: arrays with an element for each tile, by component."""
+    """`wholes`, `before`: arrays with an element for each tile, by component; `writes`: the names of those that it
+    writes. `alone`: one block does it."""
 
     scan: Scanned
-    writes: tuple[str, ...] = ()  # of the arrays between
+    writes: tuple[str, ...] = ()
+    alone = False
 
     def kernel(self) -> Built:
         """All of it."""
@@ -69,10 +71,10 @@ class _Grouped(scan_phases.Tiles):
                     b.arrays[v.name] = v
                 arrays.append(v)
             between.append(arrays)
-        self.combined_, self.before = between
+        self.wholes, self.before = between
         self.at = b.names.var("block", b.word)
         body = self.body()
-        blocks = b.word_const(1) if isinstance(self, _Before) else self.tiles
+        blocks = b.word_const(1) if self.alone else self.tiles
         made = b.kernel((self.at,), (blocks,), (b.word_const(scan_phases.BLOCK),), body, aligned=True)
         return Built(made, tuple(v.name for v in b.shape))
 
@@ -93,7 +95,7 @@ class _Combined(_Grouped):
         body, parts = self.combined_tile(self.combine_own)
 
         def last() -> None:
-            for v, part in zip(self.combined_, parts):
+            for v, part in zip(self.wholes, parts):
                 b.store(v, (self.at,), b.load(part, b.word_const(scan_phases.BLOCK - 1)))
 
         return [*body, self.phase(lambda: self.when_first(last))]
@@ -103,6 +105,7 @@ class _Before(_Grouped):
     """What comes before each tile: one block goes along them, several a thread at a time."""
 
     writes = NAMES[1:]
+    alone = True
 
     def body(self) -> list[k.BlockStmt]:
         b, scan = self.b, self.scan
@@ -117,7 +120,7 @@ class _Before(_Grouped):
                 b.store(v, (zero,), a)
 
         def value(at: g.Atom) -> list[g.Atom]:
-            return [b.load(v, at) for v in self.combined_]
+            return [b.load(v, at) for v in self.wholes]
 
         def own(parts: Sequence[g.Var]) -> None:
             found = self.in_order(self.elements.identities, lambda at, done: self.combined(done, value(at)))

@@ -7,6 +7,7 @@ its tile, and writes the results, given what comes before it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Protocol
 
 from sacpy.jit.ir import graph as g
@@ -106,7 +107,7 @@ class Tiles:
         body: list[k.BlockStmt] = [self.phase(lambda: own(two[0]))]
         distance = 1
         while distance < BLOCK:
-            body += [k.Barrier(), self.phase(lambda d=distance, two=two: self.combine_far(d, *two))]  # type: ignore[misc]
+            body += [k.Barrier(), self.phase(partial(self.combine_far, distance, *two))]
             two = two[::-1]
             distance *= 2
         return [*body, k.Barrier()], two[0]
