@@ -11,11 +11,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator
 from operator import is_
-from typing import Any
+from typing import Any, TypeVar, overload
 
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.names import Names
 from sacpy.nodes import replace
+
+R = TypeVar("R")
 
 
 def inner_binders(rhs: g.Rhs) -> Iterator[g.Var]:
@@ -198,6 +200,22 @@ def with_extents(atoms: Iterable[g.Atom]) -> Iterator[g.Atom]:
         yield a
         if isinstance(a.type, g.ArrayType):
             yield from a.type.extents
+
+
+@overload
+def rights(block: g.Block) -> Iterator[g.Rhs]: ...
+@overload
+def rights(block: g.Block, *kinds: type[R]) -> Iterator[R]: ...
+def rights(block: g.Block, *kinds: Any) -> Iterator[Any]:
+    """The right-hand sides in a block, inner blocks included: all, or those of some kinds."""
+    for s in g.statements(block):
+        if s.__class__ is g.Let and (not kinds or s.rhs.__class__ in kinds):
+            yield s.rhs
+
+
+def setters(statements: Iterable[g.Stmt]) -> dict[str, g.Let]:
+    """The statements that set variables, by the names of these."""
+    return {t.name: s for s in statements if isinstance(s, g.Let) for t in s.targets}
 
 
 def uses(block: g.Block) -> Counter[str]:

@@ -31,7 +31,7 @@ from sacpy.jit.analysis.contractions import contraction
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.operations import TRANSCENDENTAL
 from sacpy.jit.passes.reductions import fold_of
-from sacpy.jit.passes.units import per_function
+from sacpy.jit.passes.units import wherever
 from sacpy.jit.passes.walker import Walker
 from sacpy.lang.source import Span
 from sacpy.nodes import replace
@@ -111,16 +111,7 @@ def _streams(n: Nest) -> bool:
     return len(axes) > 1
 
 
-def accumulating(function: g.Function) -> g.Function:
-    """A function with such nests as folds; itself if it has none."""
-    if not any(
-        isinstance(s, g.Let) and isinstance(s.rhs, g.For) and nest_of(s.rhs) is not None
-        for s in g.statements(function.body)
-    ):
-        return function
-    return _Summer(function).function(function)
-
-
-def run(unit: g.Unit) -> g.Unit:
+@wherever(lambda r: isinstance(r, g.For) and nest_of(r) is not None)
+def run(function: g.Function) -> g.Function:
     """A unit with such nests as folds."""
-    return per_function(unit, accumulating)
+    return _Summer(function).function(function)

@@ -20,7 +20,7 @@ from sacpy.jit.analysis.combine import loops_of, round_of
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.operations import TRANSCENDENTAL
 from sacpy.jit.ir.rewrite import copied
-from sacpy.jit.passes.units import per_function
+from sacpy.jit.passes.units import wherever
 from sacpy.jit.passes.walker import Walker
 from sacpy.lang.source import Span
 from sacpy.nodes import Node
@@ -110,9 +110,11 @@ class _Chooser(Walker):
         )
 
 
-def _loop(w: g.WithLoop) -> g.For | None:
-    """The loop that a fold over one axis is."""
-    found = loops_of(w)
+def _loop(r: g.Rhs) -> g.For | None:
+    """A loop, or the one that a fold over one axis is."""
+    if isinstance(r, g.For):
+        return r
+    found = loops_of(r) if isinstance(r, g.WithLoop) else None
     if found is None or found[1].rank != 1:
         return None
     fold, p = found
@@ -177,18 +179,7 @@ def _names(r: g.Rhs) -> set[str]:
     return {a.name for a in g.operands(r) if isinstance(a, g.Var)}
 
 
-def argmin_strips(function: g.Function) -> g.Function:
-    """A function whose choosing loops pass over stretches; itself if it has none."""
-    loops = (
-        s.rhs if isinstance(s.rhs, g.For) else _loop(s.rhs)
-        for s in g.statements(function.body)
-        if isinstance(s, g.Let) and isinstance(s.rhs, g.For | g.WithLoop)
-    )
-    if not any(r is not None and _choice(r) is not None for r in loops):
-        return function
-    return _Chooser(function).function(function)
-
-
-def run(unit: g.Unit) -> g.Unit:
+@wherever(lambda r: (loop := _loop(r)) is not None and _choice(loop) is not None)
+def run(function: g.Function) -> g.Function:
     """A unit whose choosing loops pass over stretches."""
-    return per_function(unit, argmin_strips)
+    return _Chooser(function).function(function)

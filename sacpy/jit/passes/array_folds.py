@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from sacpy.jit.analysis.combine import loops_of, round_of
 from sacpy.jit.ir import graph as g
-from sacpy.jit.passes.units import per_function
+from sacpy.jit.passes.units import wherever
 from sacpy.jit.passes.walker import Walker
 
 
@@ -52,16 +52,7 @@ def _is_fold_of_arrays(w: g.WithLoop) -> bool:
     return found is not None and any(isinstance(a.type, g.ArrayType) for a in found[0].accumulators)
 
 
-def sequential(function: g.Function) -> g.Function:
-    """A function with its folds of arrays as loops; itself if there are none."""
-    if not any(
-        isinstance(s, g.Let) and isinstance(s.rhs, g.WithLoop) and _is_fold_of_arrays(s.rhs)
-        for s in g.statements(function.body)
-    ):
-        return function
-    return _Sequencer(function).function(function)
-
-
-def run(unit: g.Unit) -> g.Unit:
+@wherever(lambda r: isinstance(r, g.WithLoop) and _is_fold_of_arrays(r))
+def run(function: g.Function) -> g.Function:
     """A unit with its folds of arrays as loops."""
-    return per_function(unit, sequential)
+    return _Sequencer(function).function(function)

@@ -23,13 +23,12 @@ For a device it becomes a with-loop that changes the larger array, in the part a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 
 from sacpy.jit.analysis.ints import Ints
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.names import Names
 from sacpy.jit.ir.rewrite import copied, uses
-from sacpy.jit.passes.units import per_function
+from sacpy.jit.passes.units import wherever
 from sacpy.jit.passes.walker import Walker
 from sacpy.nodes import replace
 
@@ -201,22 +200,17 @@ def assigned(function: g.Function, supply: Names, s: g.Let) -> g.Let:
     return last
 
 
-def assigning(function: g.Function, in_order: bool = True) -> g.Function:
-    """A function whose assigned parts are computed in place, by loops `in_order` or by with-loops; itself if it has
-    none."""
-    if not any(
-        isinstance(s, g.Let) and isinstance(s.rhs, g.Update) and isinstance(s.rhs.value.type, g.ArrayType)
-        for s in g.statements(function.body)
-    ):
-        return function
-    return _Assigner(function, in_order).function(function)
+def _assigns(r: g.Rhs) -> bool:
+    return isinstance(r, g.Update) and isinstance(r.value.type, g.ArrayType)
 
 
-def run(unit: g.Unit) -> g.Unit:
+@wherever(_assigns)
+def run(function: g.Function) -> g.Function:
     """A unit whose assigned parts are computed in place."""
-    return per_function(unit, assigning)
+    return _Assigner(function, True).function(function)
 
 
-def run_device(unit: g.Unit) -> g.Unit:
+@wherever(_assigns)
+def run_device(function: g.Function) -> g.Function:
     """The same for a device."""
-    return per_function(unit, partial(assigning, in_order=False))
+    return _Assigner(function, False).function(function)

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from sacpy.jit.analysis.ints import Ints
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import Rewriter, free
-from sacpy.jit.passes.units import per_function
+from sacpy.jit.passes.units import wherever
 from sacpy.nodes import replace
 
 
@@ -73,13 +73,7 @@ def _is_replaced(s: g.Let, w: g.WithLoop, array: g.Var, result: str, ints: Ints)
     return used and may_share(w, array, ints) == ALWAYS
 
 
-def carried(function: g.Function) -> g.Function:
-    """A function whose loops change in place what they can of the arrays that they carry; itself if it has none."""
-    if not any(isinstance(s, g.Let) and isinstance(s.rhs, g.For | g.Loop) for s in g.statements(function.body)):
-        return function
-    return _Overwriter(function).function(function)
-
-
-def run(unit: g.Unit) -> g.Unit:
+@wherever(lambda r: isinstance(r, g.For | g.Loop))
+def run(function: g.Function) -> g.Function:
     """A unit whose loops change in place what they can of the arrays that they carry."""
-    return per_function(unit, carried)
+    return _Overwriter(function).function(function)

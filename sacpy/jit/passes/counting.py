@@ -17,7 +17,7 @@ from sacpy.jit.analysis.facts import HIGHEST, LOWEST
 from sacpy.jit.ir import graph as g
 from sacpy.jit.passes.ranges import Ranges
 from sacpy.jit.passes.simplify import Simplifier
-from sacpy.jit.passes.units import per_loops
+from sacpy.jit.passes.units import is_loop, wherever
 from sacpy.nodes import Node, replace
 
 _MIRRORED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "neq": "neq"}
@@ -159,11 +159,7 @@ def _needed(r: g.Loop, bound: g.Atom, test: g.Atom) -> tuple[g.Stmt, ...] | None
     return None if isinstance(bound, g.Var) and bound.name in changing else tuple(before)
 
 
-def counting(function: g.Function) -> g.Function:
-    """A function with its counting loops as such."""
-    return _Counting(function).walk.function(function)
-
-
-def run(unit: g.Unit) -> g.Unit:
+@wherever(is_loop)
+def run(function: g.Function) -> g.Function:
     """A unit with its counting loops as such."""
-    return per_loops(unit, counting)
+    return _Counting(function).walk.function(function)

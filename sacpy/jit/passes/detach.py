@@ -23,10 +23,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from sacpy.jit.ir import graph as g
-from sacpy.jit.ir.rewrite import free
+from sacpy.jit.ir.rewrite import free, rights
 from sacpy.jit.passes.ranges import Ranges
 from sacpy.jit.passes.simplify import Simplifier
-from sacpy.jit.passes.units import per_function
+from sacpy.jit.passes.units import on_functions
 from sacpy.lang.constants import zero
 from sacpy.lang.source import NOWHERE, Span
 from sacpy.nodes import replace
@@ -160,15 +160,8 @@ def _lingers(b: g.Block) -> bool:
     return False
 
 
-def detach(function: g.Function) -> g.Function:
-    """A function in which nothing outlives its array's update that need not; itself if there is nothing."""
-    if not any(
-        isinstance(s, g.Let) and isinstance(s.rhs, g.View) for s in g.statements(function.body)
-    ) and not _lingers(function.body):
-        return function
-    return _Detacher(function).walk.function(function)
-
-
-def run(unit: g.Unit) -> g.Unit:
+@on_functions
+def run(function: g.Function) -> g.Function:
     """A unit in which nothing outlives its array's update that need not."""
-    return per_function(unit, detach)
+    concerned = any(rights(function.body, g.View)) or _lingers(function.body)
+    return _Detacher(function).walk.function(function) if concerned else function

@@ -24,7 +24,7 @@ from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import copied
 from sacpy.jit.passes.ranges import Ranges
 from sacpy.jit.passes.simplify import Simplifier, whole
-from sacpy.jit.passes.units import per_function
+from sacpy.jit.passes.units import wherever
 from sacpy.nodes import replace
 
 PIECES = 10  # of a with-loop
@@ -206,14 +206,7 @@ def _covered_in_turns(partitions: tuple[g.Partition, ...], frame: tuple[g.Atom, 
     return len(seen) == prod(step or 0 for step in steps)
 
 
-def disjoint(function: g.Function) -> g.Function:
-    """A function with its partitions disjoint; itself if they are, as far as is known."""
-    loops = (s.rhs for s in g.statements(function.body) if isinstance(s, g.Let) and isinstance(s.rhs, g.WithLoop))
-    if all(w.frame is None or (w.disjoint and w.complete) for w in loops):
-        return function
-    return _Divider(function).walk.function(function)
-
-
-def run(unit: g.Unit) -> g.Unit:
+@wherever(lambda r: isinstance(r, g.WithLoop) and r.frame is not None and not (r.disjoint and r.complete))
+def run(function: g.Function) -> g.Function:
     """A unit with its partitions disjoint."""
-    return per_function(unit, disjoint)
+    return _Divider(function).walk.function(function)

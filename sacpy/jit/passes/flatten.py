@@ -21,7 +21,7 @@ from sacpy.jit.ir.rewrite import bound
 from sacpy.jit.passes.mappings import stands
 from sacpy.jit.passes.repeated_work import CHEAP
 from sacpy.jit.passes.simplify import Simplifier, whole
-from sacpy.jit.passes.units import per_function
+from sacpy.jit.passes.units import wherever
 from sacpy.nodes import replace
 
 
@@ -83,16 +83,7 @@ def _inner(b: g.Block) -> tuple[tuple[g.Stmt, ...], g.WithLoop] | None:
     return tuple(before), loop
 
 
-def flatten(function: g.Function) -> g.Function:
-    """A function with its nested with-loops flattened; itself if none is."""
-    if not any(
-        isinstance(s, g.Let) and isinstance(s.rhs, g.WithLoop) and flat(s.rhs) is not s.rhs
-        for s in g.statements(function.body)
-    ):
-        return function
-    return _Flattener(function).walk.function(function)
-
-
-def run(unit: g.Unit) -> g.Unit:
+@wherever(lambda r: isinstance(r, g.WithLoop) and flat(r) is not r)
+def run(function: g.Function) -> g.Function:
     """A unit with its nested with-loops flattened."""
-    return per_function(unit, flatten)
+    return _Flattener(function).walk.function(function)

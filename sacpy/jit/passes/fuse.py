@@ -20,9 +20,9 @@ from collections.abc import Collection
 
 from sacpy.jit.analysis.costs import size
 from sacpy.jit.ir import graph as g
-from sacpy.jit.ir.rewrite import Rewriter, uses, with_extents
+from sacpy.jit.ir.rewrite import Rewriter, rights, uses, with_extents
 from sacpy.jit.passes.mappings import stands
-from sacpy.jit.passes.units import per_function
+from sacpy.jit.passes.units import on_functions
 from sacpy.nodes import replace
 
 CODE = 150  # statements of a fused body
@@ -139,16 +139,11 @@ def _simple(w: g.WithLoop) -> bool:
 
 def reads(b: g.Block) -> set[str]:
     """The arrays of which a body loads elements."""
-    return {s.rhs.array.name for s in g.statements(b) if isinstance(s, g.Let) and isinstance(s.rhs, g.Load)}
+    return {r.array.name for r in rights(b, g.Load)}
 
 
-def fuse(function: g.Function) -> g.Function:
-    """A function with its neighbouring with-loops fused; itself if there are none."""
-    if sum(isinstance(s, g.Let) and isinstance(s.rhs, g.WithLoop) for s in g.statements(function.body)) < 2:
-        return function
-    return Fuser().function(function)
-
-
-def run(unit: g.Unit) -> g.Unit:
+@on_functions
+def run(function: g.Function) -> g.Function:
     """A unit with its neighbouring with-loops fused."""
-    return per_function(unit, fuse)
+    several = sum(1 for _ in rights(function.body, g.WithLoop)) > 1
+    return Fuser().function(function) if several else function

@@ -25,7 +25,7 @@ from sacpy.jit.ir.rewrite import bound, loaded_only
 from sacpy.jit.passes.ranges import Ranges
 from sacpy.jit.passes.simplify import Simplifier
 from sacpy.jit.passes.summing import ZERO, is_moderate
-from sacpy.jit.passes.units import per_loops
+from sacpy.jit.passes.units import is_loop, wherever
 from sacpy.nodes import Node, replace
 
 _DEAR = TRANSCENDENTAL | {"div", "mod", "aplmod", "sqrt", "reciproc"}
@@ -256,11 +256,7 @@ def _lets(b: g.Block, conditional: bool) -> Iterator[tuple[g.Let, bool]]:
                 yield from _lets(inner, conditional or isinstance(s.rhs, g.If))
 
 
-def invariant(function: g.Function) -> g.Function:
-    """A function with what its loops repeat in front of them."""
-    return _Mover(function).walk.function(function)
-
-
-def run(unit: g.Unit) -> g.Unit:
+@wherever(is_loop)
+def run(function: g.Function) -> g.Function:
     """A unit with what its loops repeat in front of them."""
-    return per_loops(unit, invariant)
+    return _Mover(function).walk.function(function)

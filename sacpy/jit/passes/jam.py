@@ -29,7 +29,7 @@ from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import Rewriter, free
 from sacpy.jit.passes.mappings import stands
 from sacpy.jit.passes.repeated_work import CHEAP
-from sacpy.jit.passes.units import per_function
+from sacpy.jit.passes.units import wherever
 from sacpy.jit.passes.walker import Walker
 from sacpy.nodes import replace
 
@@ -183,16 +183,7 @@ def _is_straight(s: g.Stmt) -> bool:
     return isinstance(s, g.Check) or isinstance(s.rhs, g.Op | g.Load | g.If | g.Cons | g.Var | g.Const | g.WithLoop)
 
 
-def jam(function: g.Function) -> g.Function:
-    """A function with such sums in one loop; itself if it has none."""
-    if not any(
-        isinstance(s, g.Let) and isinstance(s.rhs, g.WithLoop) and _is_candidate(s.rhs)
-        for s in g.statements(function.body)
-    ):
-        return function
-    return _Jammer(function).function(function)
-
-
-def run(unit: g.Unit) -> g.Unit:
+@wherever(lambda r: isinstance(r, g.WithLoop) and _is_candidate(r))
+def run(function: g.Function) -> g.Function:
     """A unit with such sums in one loop."""
-    return per_function(unit, jam)
+    return _Jammer(function).function(function)

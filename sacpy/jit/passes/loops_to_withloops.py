@@ -19,13 +19,13 @@ cost little.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from sacpy.jit.analysis.combine import Step, inner_loop, steps_of, without
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import bound, free
 from sacpy.jit.passes.reductions import fold_of
-from sacpy.jit.passes.units import per_function
+from sacpy.jit.passes.units import wherever
 from sacpy.jit.passes.walker import Walker
 from sacpy.lang.constants import zero
 from sacpy.lang.source import Span
@@ -252,17 +252,7 @@ class _Converter(Walker):
         return target
 
 
-def loops_to_withloops(function: g.Function) -> g.Function:
-    """A function with such nests as with-loops; itself if it has none."""
-    if not any(nest_of(r) is not None for r in _loops(function)):
-        return function
-    return _Converter(function).function(function)
-
-
-def _loops(function: g.Function) -> Iterator[g.For]:
-    return (s.rhs for s in g.statements(function.body) if isinstance(s, g.Let) and isinstance(s.rhs, g.For))
-
-
-def run(unit: g.Unit) -> g.Unit:
+@wherever(lambda r: isinstance(r, g.For) and nest_of(r) is not None)
+def run(function: g.Function) -> g.Function:
     """A unit with such nests as with-loops."""
-    return per_function(unit, loops_to_withloops)
+    return _Converter(function).function(function)

@@ -12,9 +12,9 @@ computed there wherever it stands, and the with-loops in the body of one whose c
 
 from __future__ import annotations
 
-from sacpy.jit.ir.graph import Function, Let, Unit, WithLoop, statements
+from sacpy.jit.ir.graph import Function, WithLoop
 from sacpy.jit.ir.rewrite import Rewriter
-from sacpy.jit.passes.units import per_function
+from sacpy.jit.passes.units import wherever
 from sacpy.lang.pragmas import STAGE, asks
 from sacpy.nodes import replace
 
@@ -54,12 +54,7 @@ class _Without(Rewriter):
         )
 
 
-def _without(function: Function) -> Function:
-    if not any(isinstance(s, Let) and isinstance(s.rhs, WithLoop) and stands(s.rhs) for s in statements(function.body)):
-        return function
-    return _Without().function(function)
-
-
-def run(unit: Unit) -> Unit:
+@wherever(lambda r: isinstance(r, WithLoop) and stands(r))
+def run(function: Function) -> Function:
     """A unit without its mappings."""
-    return per_function(unit, _without)
+    return _Without().function(function)

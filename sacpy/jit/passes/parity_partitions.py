@@ -32,7 +32,7 @@ from sacpy.jit.ir.rewrite import bound, copied
 from sacpy.jit.passes.ranges import Ranges
 from sacpy.jit.passes.simplify import Simplifier, whole
 from sacpy.jit.passes.summing import ZERO
-from sacpy.jit.passes.units import per_loops
+from sacpy.jit.passes.units import wherever
 from sacpy.nodes import Node, replace
 
 PIECES = 4  # of a partition
@@ -245,21 +245,9 @@ def _is_plain(many: tuple[g.Stmt, ...]) -> bool:
     return not any(isinstance(s, g.Check) or not isinstance(s.rhs, g.Op | g.Load) for s in many)
 
 
-def parity_partitions(function: g.Function) -> g.Function:
-    """A function that computes of cells of one parity only what changes; itself if it has none."""
-    if not any(
-        isinstance(s, g.Let)
-        and isinstance(s.rhs, g.Op)
-        and s.rhs.code in ("mod", "aplmod")
-        and s.rhs.args[1] == g.integer(2)
-        for s in g.statements(function.body)
-    ):
-        return function
+@wherever(lambda r: isinstance(r, g.Op) and r.code in ("mod", "aplmod") and r.args[1] == g.integer(2))
+def run(function: g.Function) -> g.Function:
+    """A unit that computes of cells of one parity only what changes."""
     cutter = _ParityCutter(function)
     new = cutter.walk.function(function)
     return new if cutter.changed else function
-
-
-def run(unit: g.Unit) -> g.Unit:
-    """A unit that computes of cells of one parity only what changes."""
-    return per_loops(unit, parity_partitions)

@@ -26,7 +26,7 @@ from sacpy.jit.passes.ranges import Ranges
 from sacpy.jit.passes.simplify import Simplifier
 from sacpy.jit.passes.split import CODE
 from sacpy.jit.passes.summing import ZERO
-from sacpy.jit.passes.units import per_function
+from sacpy.jit.passes.units import wherever
 from sacpy.nodes import replace
 
 
@@ -152,17 +152,9 @@ def _is_plain(b: g.Block, changes: bool) -> bool:
     return True
 
 
-def peel(function: g.Function) -> g.Function:
-    """A function with the ends of its loops peeled off; itself if there is nothing to gain."""
-    if not any(
-        isinstance(s, g.Let) and isinstance(s.rhs, g.For) and _is_sweep(s.rhs) for s in g.statements(function.body)
-    ):
-        return function
+@wherever(lambda r: isinstance(r, g.For) and _is_sweep(r))
+def run(function: g.Function) -> g.Function:
+    """A unit with the ends of its loops peeled off."""
     peeler = _Peeler(function)
     new = peeler.walk.function(function)
     return new if peeler.changed else function
-
-
-def run(unit: g.Unit) -> g.Unit:
-    """A unit with the ends of its loops peeled off."""
-    return per_function(unit, peel)

@@ -19,7 +19,7 @@ from collections import Counter
 from sacpy.jit.analysis.ints import Ints
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import uses
-from sacpy.jit.passes.units import per_function
+from sacpy.jit.passes.units import wherever
 from sacpy.jit.passes.walker import Walker
 from sacpy.lang.constants import zero
 from sacpy.nodes import replace
@@ -82,18 +82,7 @@ def _new(array: g.Var, frame: int) -> g.Genarray:
     return g.Genarray(array.base, g.extents_of(array)[frame:], g.Const(array.base, zero(array.base)))
 
 
-def private(function: g.Function) -> g.Function:
-    """A function whose loops do not carry scratch arrays where that keeps their rounds from running in any order;
-    itself if it has no such loops."""
-    used = uses(function.body)
-    if not any(
-        isinstance(s, g.Let) and isinstance(s.rhs, g.For) and _private(s.targets, s.rhs, used) is not None
-        for s in g.statements(function.body)
-    ):
-        return function
-    return _Owner(function).function(function)
-
-
-def run(unit: g.Unit) -> g.Unit:
+@wherever(lambda r: isinstance(r, g.For) and any(g.extents_of(p) for p in r.params))
+def run(function: g.Function) -> g.Function:
     """A unit whose loops do not carry scratch arrays where that keeps their rounds from running in any order."""
-    return per_function(unit, private)
+    return _Owner(function).function(function)

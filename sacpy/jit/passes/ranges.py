@@ -22,7 +22,7 @@ from sacpy.jit.ir import graph as g
 from sacpy.jit.passes.learning import Learned
 from sacpy.jit.passes.simplify import Simplifier
 from sacpy.jit.passes.summing import ZERO
-from sacpy.jit.passes.units import per_function
+from sacpy.jit.passes.units import on_functions
 from sacpy.nodes import replace
 
 PERIODS = 4  # that are taken off a dividend at most: sums like i + 1 + n are a few above the first
@@ -368,11 +368,7 @@ class Ranges(Learned):
         return self.at_most(x, y.times(2).offset(-1)) and self.at_most(ZERO if code == "mod" else y.times(-1), x)
 
 
-def ranges(function: g.Function) -> g.Function:
-    """A function with what its ranges decide decided."""
-    return Ranges(Simplifier(function), both_ends=True).walk.function(function)
-
-
-def run(unit: g.Unit) -> g.Unit:
+@on_functions
+def run(function: g.Function) -> g.Function:
     """A unit with what its ranges decide decided."""
-    return per_function(unit, ranges)
+    return Ranges(Simplifier(function), both_ends=True).walk.function(function)

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from sacpy.jit.analysis.combine import Step, function_of, steps_of, without
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.names import Names
-from sacpy.jit.passes.units import per_function
+from sacpy.jit.passes.units import wherever
 from sacpy.jit.passes.walker import Walker
 
 
@@ -60,19 +60,7 @@ def fold_of(steps: Sequence[Step], initial: tuple[g.Atom, ...], supply: Names) -
     return fold, g.Block(tuple(negated), tuple(results))
 
 
-def reductions(function: g.Function) -> g.Function:
-    """A function with its accumulating loops as folds; itself if it has none."""
-    if not any(
-        isinstance(s, g.Let)
-        and isinstance(s.rhs, g.For)
-        and s.rhs.step == 1
-        and steps_of(s.rhs.body, s.rhs.params, s.rhs.body.results) is not None
-        for s in g.statements(function.body)
-    ):
-        return function
-    return _Reducer(function).function(function)
-
-
-def run(unit: g.Unit) -> g.Unit:
+@wherever(lambda r: isinstance(r, g.For) and r.step == 1 and steps_of(r.body, r.params, r.body.results) is not None)
+def run(function: g.Function) -> g.Function:
     """A unit with its accumulating loops as folds."""
-    return per_function(unit, reductions)
+    return _Reducer(function).function(function)

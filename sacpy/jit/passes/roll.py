@@ -21,7 +21,7 @@ from sacpy.jit.analysis.series import series
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.names import Names
 from sacpy.jit.ir.rewrite import needed_for
-from sacpy.jit.passes.units import per_function
+from sacpy.jit.passes.units import wherever
 from sacpy.jit.passes.walker import Walker
 from sacpy.lang.types import REAL
 from sacpy.nodes import replace
@@ -111,13 +111,7 @@ def _has_few_cells(p: g.Partition) -> bool:
     return cells < CELLS
 
 
-def roll(function: g.Function) -> g.Function:
-    """A function whose sums of products are sums where these are computed in tiles."""
-    if not any(isinstance(s, g.Let) and isinstance(s.rhs, g.WithLoop) for s in g.statements(function.body)):
-        return function
-    return _Roller(function).function(function)
-
-
-def run(unit: g.Unit) -> g.Unit:
+@wherever(lambda r: isinstance(r, g.WithLoop))
+def run(function: g.Function) -> g.Function:
     """A unit with sums of products as such."""
-    return per_function(unit, roll)
+    return _Roller(function).function(function)

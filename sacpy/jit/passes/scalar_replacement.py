@@ -23,8 +23,8 @@ from collections.abc import Sequence
 
 from sacpy.jit.analysis.ints import Ints
 from sacpy.jit.ir import graph as g
-from sacpy.jit.ir.rewrite import bound, copied, needed_for
-from sacpy.jit.passes.units import per_function
+from sacpy.jit.ir.rewrite import bound, copied, needed_for, rights
+from sacpy.jit.passes.units import wherever
 from sacpy.jit.passes.walker import Walker
 from sacpy.lang.constants import zero
 from sacpy.nodes import replace
@@ -126,18 +126,7 @@ def _only_update(r: g.For, k: int) -> g.Update | None:
     return next((update for s in r.body.statements if isinstance(s, g.Let) and s.rhs is update), None)
 
 
-def scalar_replacement(function: g.Function) -> g.Function:
-    """A function whose loops hand on what one round stores and the next one loads; itself if there are none such."""
-    if not any(
-        isinstance(s, g.Let)
-        and isinstance(s.rhs, g.For)
-        and any(isinstance(t, g.Let) and isinstance(t.rhs, g.Update) for t in s.rhs.body.statements)
-        for s in g.statements(function.body)
-    ):
-        return function
-    return _Replacer(function).function(function)
-
-
-def run(unit: g.Unit) -> g.Unit:
+@wherever(lambda r: isinstance(r, g.For) and any(rights(r.body, g.Update)))
+def run(function: g.Function) -> g.Function:
     """A unit whose loops hand on what one round stores and the next one loads."""
-    return per_function(unit, scalar_replacement)
+    return _Replacer(function).function(function)

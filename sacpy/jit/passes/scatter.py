@@ -17,13 +17,14 @@ few of them, and none where the loop is short for the size of the arrays; then a
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from sacpy.jit.analysis.combine import function_of
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import Rewriter, copied, needed_for, uses
 from sacpy.jit.passes.stepping import combines, combines_densely, each_partition, nested
-from sacpy.jit.passes.units import per_function
+from sacpy.jit.passes.units import wherever
 from sacpy.jit.passes.walker import Walker
 from sacpy.lang.constants import zero
 from sacpy.lang.source import Span
@@ -153,18 +154,16 @@ def _found(r: g.For, reals: bool) -> list[Scatter]:
     return first_of(scatters(r, reals))
 
 
-def scatter(function: g.Function, reals: bool = False) -> g.Function:
-    """A function with such loops cut; itself if it has none."""
-    if not any(
-        isinstance(s, g.Let) and isinstance(s.rhs, g.For) and _found(s.rhs, reals) for s in g.statements(function.body)
-    ):
-        return function
-    return _Cutter(function, reals).function(function)
-
-
-def run(unit: g.Unit) -> g.Unit:
+@wherever(lambda r: isinstance(r, g.For) and _found(r, reals=False))
+def run(function: g.Function) -> g.Function:
     """A unit with such loops cut."""
-    return per_function(unit, scatter)
+    return _Cutter(function, reals=False).function(function)
+
+
+@wherever(lambda r: isinstance(r, g.For) and _found(r, reals=True))
+def run_reals(function: g.Function) -> g.Function:
+    """A unit with such loops cut, those on reals included whose sums are regrouped."""
+    return _Cutter(function, reals=True).function(function)
 
 
 class _Worded(Walker):
@@ -288,11 +287,8 @@ def _has_rows(r: g.Rhs) -> bool:
         bodies = [r.partitions[0].body] if combines_densely(r) else []
     else:
         bodies = [r.body] if isinstance(r, g.For) else []
-    return any(
-        isinstance(t, g.Let) and isinstance(t.rhs, g.Update) and g.extents_of(t.rhs.value)
-        for b in bodies
-        for t in b.statements
-    )
+    updates = (t.rhs for b in bodies for t in b.statements if isinstance(t, g.Let) and isinstance(t.rhs, g.Update))
+    return any(g.extents_of(u.value) for u in updates)
 
 
 def _combining(r: g.For, reals: bool) -> Nest | None:
@@ -310,32 +306,20 @@ def _with_loop(nest: Nest, span: Span) -> g.WithLoop:
     return g.WithLoop(None, (part,), (g.Propagate(nest.initial, nest.params, "into"),))
 
 
-def _worded(function: g.Function, reals: bool) -> g.Function:
-    if not any(
-        isinstance(s, g.Let)
-        and (
-            (isinstance(s.rhs, g.For) and not reals and _setting(s.rhs) is not None)
-            or (isinstance(s.rhs, g.For) and _combining(s.rhs, reals) is not None)
-            or _has_rows(s.rhs)
-            or (isinstance(s.rhs, g.WithLoop) and combines(s.rhs) and len(s.rhs.partitions) > 1)
-        )
-        for s in g.statements(function.body)
-    ):
-        return function
-    return _Worded(function, reals).function(function)
+def _is_for_device(r: g.Rhs, reals: bool) -> bool:
+    if isinstance(r, g.For) and (_combining(r, reals) is not None or not (reals or _setting(r) is None)):
+        return True
+    return _has_rows(r) or (isinstance(r, g.WithLoop) and combines(r) and len(r.partitions) > 1)
 
 
-def run_device(unit: g.Unit) -> g.Unit:
+@wherever(partial(_is_for_device, reals=False))
+def run_device(function: g.Function) -> g.Function:
     """A unit in which the same loops are with-loops, which a device runs. So are those that set elements: for each the
     last round that does is found by such a with-loop, and another one computes it."""
-    return per_function(unit, lambda function: _worded(function, reals=False))
+    return _Worded(function, reals=False).function(function)
 
 
-def run_device_reals(unit: g.Unit) -> g.Unit:
+@wherever(partial(_is_for_device, reals=True))
+def run_device_reals(function: g.Function) -> g.Function:
     """The same for sums of reals, which a device regroups."""
-    return per_function(unit, lambda function: _worded(function, reals=True))
-
-
-def run_reals(unit: g.Unit) -> g.Unit:
-    """A unit with such loops cut, those on reals included whose sums are regrouped."""
-    return per_function(unit, lambda function: scatter(function, reals=True))
+    return _Worded(function, reals=True).function(function)

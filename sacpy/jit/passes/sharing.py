@@ -25,9 +25,10 @@ from collections.abc import Collection, Mapping
 from sacpy.jit.analysis.costs import cost
 from sacpy.jit.analysis.sites import sites
 from sacpy.jit.ir import graph as g
+from sacpy.jit.ir.rewrite import rights
 from sacpy.jit.passes.fuse import Fuser, reads
 from sacpy.jit.passes.repeated_work import CHEAP
-from sacpy.jit.passes.units import per_function
+from sacpy.jit.passes.units import on_functions
 from sacpy.nodes import Node
 
 
@@ -57,13 +58,9 @@ class _Sharer(Fuser):
     def cells(self, b: g.Block, env: Mapping[g.Atom, g.Atom]) -> dict[str, set[tuple[g.Atom, ...]]]:
         """The cells of shared arrays that a body loads."""
         found: dict[str, set[tuple[g.Atom, ...]]] = {}
-        for s in g.statements(b):
-            if (
-                isinstance(s, g.Let)
-                and isinstance(s.rhs, g.Load)
-                and (array := self.shared.get(s.rhs.array.name)) is not None
-            ):
-                found.setdefault(array.first, set()).add(tuple(env.get(a, a) for a in s.rhs.index[: array.rank]))
+        for r in rights(b, g.Load):
+            if (array := self.shared.get(r.array.name)) is not None:
+                found.setdefault(array.first, set()).add(tuple(env.get(a, a) for a in r.index[: array.rank]))
         return found
 
 
@@ -90,12 +87,8 @@ def _shared(function: g.Function) -> dict[str, _Shared]:
     return found
 
 
-def share(function: g.Function) -> g.Function:
-    """A function with such with-loops fused; itself if there are none."""
+@on_functions
+def run(function: g.Function) -> g.Function:
+    """A unit with such with-loops fused."""
     shared = _shared(function)
     return _Sharer(shared).function(function) if shared else function
-
-
-def run(unit: g.Unit) -> g.Unit:
-    """A unit with such with-loops fused."""
-    return per_function(unit, share)

@@ -31,11 +31,12 @@ That a partition is as large as the part may depend on a sum that does not overf
 from __future__ import annotations
 
 from sacpy.jit.ir import graph as g
-from sacpy.jit.passes.units import per_function
+from sacpy.jit.passes.units import on_functions
 
 
-def short_circuit(function: g.Function) -> g.Function:
-    """A function in which what is spread over an array is made there; itself if there is nothing of the kind."""
+@on_functions
+def run(function: g.Function) -> g.Function:
+    """A unit in which what is spread over an array is made there."""
     lets = [s for s in g.statements(function.body) if isinstance(s, g.Let)]
     copies = {t for s in lets if _copies(s.rhs, g.Genarray) for t in s.targets}
     if any(isinstance(s.rhs, g.For | g.Loop) and not copies.isdisjoint(s.rhs.initial) for s in lets):
@@ -61,8 +62,3 @@ def _copies(r: g.Rhs, operator: type) -> bool:
             for s in p.body.statements[-1:]
         )
     )
-
-
-def run(unit: g.Unit) -> g.Unit:
-    """A unit in which what is spread over an array is made there."""
-    return per_function(unit, short_circuit)

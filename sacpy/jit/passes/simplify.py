@@ -20,7 +20,7 @@ from sacpy.jit.ir.operations import TRANSCENDENTAL
 from sacpy.jit.passes import algebra
 from sacpy.jit.passes.cse import key_of
 from sacpy.jit.passes.mappings import forced, is_program, stands
-from sacpy.jit.passes.units import per_function
+from sacpy.jit.passes.units import on_functions
 from sacpy.jit.passes.walker import Walker
 from sacpy.lang.source import NOWHERE, Span
 from sacpy.nodes import replace
@@ -411,11 +411,7 @@ def _speculable(r: g.If) -> bool:
     return all(isinstance(s, g.Let) and isinstance(s.rhs, g.Op) and s.rhs.code not in TRANSCENDENTAL for s in found)
 
 
-def simplify(function: g.Function) -> g.Function:
-    """A function, simplified."""
-    return Simplifier(function).function(function)
-
-
-def run(unit: g.Unit) -> g.Unit:
+@on_functions
+def run(function: g.Function) -> g.Function:
     """A unit, simplified."""
-    return per_function(unit, simplify)
+    return Simplifier(function).function(function)

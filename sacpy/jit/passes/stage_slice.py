@@ -24,7 +24,7 @@ from __future__ import annotations
 from sacpy.jit.analysis.ints import Ints
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import bound, uses
-from sacpy.jit.passes.units import per_function
+from sacpy.jit.passes.units import wherever
 from sacpy.jit.passes.walker import Walker
 from sacpy.lang.constants import zero
 from sacpy.nodes import replace
@@ -120,13 +120,7 @@ def _uses(s: g.Let, name: str) -> int:
     return uses(g.Block((s,)))[name]
 
 
-def stage_slice(function: g.Function) -> g.Function:
-    """A function whose loops compute parts of arrays aside; itself if there is nothing to do."""
-    if not any(isinstance(s, g.Let) and isinstance(s.rhs, g.For | g.Loop) for s in g.statements(function.body)):
-        return function
-    return _Setter(function).function(function)
-
-
-def run(unit: g.Unit) -> g.Unit:
+@wherever(lambda r: isinstance(r, g.For | g.Loop))
+def run(function: g.Function) -> g.Function:
     """A unit whose loops compute parts of arrays aside."""
-    return per_function(unit, stage_slice)
+    return _Setter(function).function(function)

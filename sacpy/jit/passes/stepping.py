@@ -21,8 +21,8 @@ from collections.abc import Container, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from sacpy.jit.ir import graph as g
-from sacpy.jit.ir.rewrite import Rewriter, needed_for, uses
-from sacpy.jit.passes.units import per_function
+from sacpy.jit.ir.rewrite import Rewriter, needed_for, rights, uses
+from sacpy.jit.passes.units import on_functions, wherever
 from sacpy.jit.passes.walker import Walker
 from sacpy.lang.source import Span
 from sacpy.nodes import Node, replace
@@ -30,6 +30,9 @@ from sacpy.nodes import Node, replace
 if TYPE_CHECKING:
     from sacpy.jit.ir.associative import Combine
     from sacpy.jit.ir.names import Names
+
+
+WORDS = ("propagate", "scan", "into")
 
 
 class _Stepper(Walker):
@@ -219,54 +222,42 @@ def _steps(w: g.WithLoop, words: Container[str]) -> bool:
     )
 
 
-def stepping(function: g.Function, words: Container[str] = ("propagate", "scan", "into")) -> g.Function:
-    """A function with such with-loops as counting loops; itself if it has none."""
-    if not any(
-        isinstance(s, g.Let)
-        and isinstance(s.rhs, g.WithLoop)
-        and (_steps(s.rhs, words) or ("into" in words and combines(s.rhs)))
-        for s in g.statements(function.body)
-    ):
-        return function
-    return _Stepper(function, words).function(function)
-
-
 def scans_as_loops(function: g.Function) -> g.Function:
-    """The same for scans only."""
-    return stepping(function, ("scan",))
+    """A function with its scans as counting loops; itself if it has none."""
+    words = ("scan",)
+    found = any(_steps(w, words) for w in rights(function.body, g.WithLoop))
+    return _Stepper(function, words).function(function) if found else function
 
 
-def run(unit: g.Unit) -> g.Unit:
+@wherever(lambda r: isinstance(r, g.WithLoop) and (_steps(r, WORDS) or combines(r)))
+def run(function: g.Function) -> g.Function:
     """A unit with such with-loops as counting loops."""
-    return per_function(unit, stepping)
+    return _Stepper(function, WORDS).function(function)
 
 
 def around(function: g.Function) -> g.Function:
     """A function with the maps around its scans in these."""
-    lets = [s for s in g.statements(function.body) if isinstance(s, g.Let)]
-    if not any(isinstance(s.rhs, g.For) for s in lets) or not any(isinstance(s.rhs, g.WithLoop) for s in lets):
+    if not any(rights(function.body, g.For)) or not any(rights(function.body, g.WithLoop)):
         return function
     from sacpy.jit.passes.behind import behind  # few functions have both
 
     return behind(function)
 
 
-def run_around(unit: g.Unit) -> g.Unit:
-    """A unit with the maps around its scans in these."""
-    return per_function(unit, around)
+run_around = on_functions(around)
 
 
-def _levels(function: g.Function, regroup: bool) -> g.Function:
+@on_functions
+def run_levels(function: g.Function) -> g.Function:
+    """A unit with those scans as with-loops whose results do not depend on how they are grouped."""
     from sacpy.jit.passes.levels import levels  # where there is a device
 
-    return levels(function, regroup)
+    return levels(function, regroup=False)
 
 
-def run_levels(unit: g.Unit) -> g.Unit:
-    """A unit with those scans as with-loops whose results do not depend on how they are grouped."""
-    return per_function(unit, lambda function: _levels(function, regroup=False))
-
-
-def run_levels_of_reals(unit: g.Unit) -> g.Unit:
+@on_functions
+def run_levels_of_reals(function: g.Function) -> g.Function:
     """A unit with all of its scans as with-loops."""
-    return per_function(unit, lambda function: _levels(function, regroup=True))
+    from sacpy.jit.passes.levels import levels
+
+    return levels(function, regroup=True)

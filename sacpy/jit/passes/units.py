@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sacpy.jit.ir import graph as g
+from sacpy.jit.ir.rewrite import rights
 from sacpy.nodes import replace
 
+Work = Callable[[g.Function], g.Function]
+Pass = Callable[[g.Unit], g.Unit]
 
-def per_function(unit: g.Unit, work: Callable[[g.Function], g.Function]) -> g.Unit:
+
+def per_function(unit: g.Unit, work: Work) -> g.Unit:
     """The unit with every function changed by `work`; itself if none is."""
     functions = tuple(map(work, unit.functions))
     return (
@@ -16,12 +20,28 @@ def per_function(unit: g.Unit, work: Callable[[g.Function], g.Function]) -> g.Un
     )
 
 
-def per_loops(unit: g.Unit, work: Callable[[g.Function], g.Function]) -> g.Unit:
-    """The same for work on loops: functions without any stay as they are."""
-    return per_function(unit, lambda f: work(f) if _has_loops(f) else f)
+def on_functions(work: Work) -> Pass:
+    """The pass that does work on every function."""
+
+    def run(unit: g.Unit) -> g.Unit:
+        return per_function(unit, work)
+
+    run.__doc__ = work.__doc__
+    return run
 
 
-def _has_loops(function: g.Function) -> bool:
-    return any(
-        isinstance(s, g.Let) and isinstance(s.rhs, g.Loop | g.For | g.WithLoop) for s in g.statements(function.body)
-    )
+def wherever(is_such: Callable[[g.Rhs], object]) -> Callable[[Work], Pass]:
+    """The pass that does work on the functions that have such a right-hand side somewhere: others stay what they
+    are."""
+
+    def on_units(work: Work) -> Pass:
+        made = on_functions(lambda f: work(f) if any(map(is_such, rights(f.body))) else f)
+        made.__doc__ = work.__doc__
+        return made
+
+    return on_units
+
+
+def is_loop(r: g.Rhs) -> bool:
+    """Whether a right-hand side is a loop of any kind."""
+    return isinstance(r, g.Loop | g.For | g.WithLoop)

@@ -17,11 +17,11 @@ from math import prod
 from sacpy.jit.analysis.contractions import contraction
 from sacpy.jit.analysis.costs import size
 from sacpy.jit.ir import graph as g
-from sacpy.jit.ir.rewrite import copied, needed_for
+from sacpy.jit.ir.rewrite import copied, needed_for, rights
 from sacpy.jit.passes.loops_to_withloops import nest_of
 from sacpy.jit.passes.mappings import shares_folds
 from sacpy.jit.passes.simplify import Simplifier
-from sacpy.jit.passes.units import per_function
+from sacpy.jit.passes.units import on_functions
 from sacpy.nodes import replace
 
 FEW = 16  # indices of a fold, whatever it stands in
@@ -83,11 +83,7 @@ class _Unroller:
 
     def moving(self, b: g.Block) -> int:
         """How many statements compute the elements that a block loads of arrays that with-loops make."""
-        made = (
-            self.walk.definition(s.rhs.array)
-            for s in b.statements
-            if isinstance(s, g.Let) and isinstance(s.rhs, g.Load)
-        )
+        made = (self.walk.definition(r.array) for r in rights(b, g.Load))
         return sum(size(p.body) for w in made if isinstance(w, g.WithLoop) for p in w.partitions)
 
     def inserted(self, b: g.Block, binders: tuple[g.Var, ...], atoms: tuple[g.Atom, ...]) -> tuple[g.Atom, ...]:
@@ -171,30 +167,21 @@ def _changes_small_array(r: g.For) -> bool:
     return any(few) and nest_of(r) is None
 
 
-def unroll(function: g.Function) -> g.Function:
-    """A function with its shortest loops unrolled."""
+@on_functions
+def run(function: g.Function) -> g.Function:
+    """A unit with its shortest loops unrolled."""
     return _Unroller(function, FEW).walk.function(function)
 
 
-def unroll_longer(function: g.Function) -> g.Function:
-    """A function with longer folds unrolled, too, where they are computed in no better way."""
+@on_functions
+def run_longer(function: g.Function) -> g.Function:
+    """A unit with longer folds unrolled, too, where they are computed in no better way."""
     return _Unroller(function, POINTS).walk.function(function)
-
-
-def run(unit: g.Unit) -> g.Unit:
-    """A unit with its shortest loops unrolled."""
-    return per_function(unit, unroll)
-
-
-def run_longer(unit: g.Unit) -> g.Unit:
-    """A unit with its short loops unrolled, where what they sum up is known."""
-    return per_function(unit, unroll_longer)
 
 
 def run_back(unit: g.Unit) -> g.Unit:
     """A unit with sums of products as such again (`roll`), if a cell has as many statements as these take."""
-    loops = (s.rhs for f in unit.functions for s in g.statements(f.body) if isinstance(s, g.Let))
-    cells = (p for w in loops if isinstance(w, g.WithLoop) for p in w.partitions if p.rank > 1)
+    cells = (p for f in unit.functions for w in rights(f.body, g.WithLoop) for p in w.partitions if p.rank > 1)
     if not any(len(p.body.statements) >= WRITTEN_OUT for p in cells):
         return unit
     from sacpy.jit.passes import roll
