@@ -39,7 +39,7 @@ _BITS = {"float": ("bits_of_float", "float_of_bits", "uint"), "double": ("bits_o
 
 
 def is_scan(w: g.WithLoop) -> bool:
-    """Whether a with-loop has the form that scans are given for a device (`passes/levels`)."""
+    """Whether a with-loop has the form that scans are given for a device (`passes/device_scans`)."""
     handed = [o for o in w.operators if isinstance(o, g.Propagate)]
     return (
         w.complete

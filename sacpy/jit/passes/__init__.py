@@ -120,8 +120,8 @@ SHAPING = (
     Step("ranges", ranges.run, "tests and remainders that are certain now go"),
     Step("into", scatter.run_device, "loops that combine where the data say have kernels as with-loops", "device"),
     Step("into_reals", scatter.run_device_reals, "the same for sums of reals", "device", when=_regrouping),
-    Step("scans", stepping.run_levels_of_reals, "scans are with-loops", "device", when=_regrouping),
-    Step("exact_scans", stepping.run_levels, "those of what is exact are", "device", when=_in_order),
+    Step("scans", stepping.run_scans, "scans are with-loops", "device", when=_regrouping),
+    Step("exact_scans", stepping.run_exact_scans, "those of what is exact are", "device", when=_in_order),
     Step("dead_code", dead_code.run, "and what they were computed from"),
 )
 # Once, for what the CPU runs: where elements are computed.

@@ -39,20 +39,11 @@ class _Choice(Node):
 
 
 class _Chooser(Walker):
-    def let(self, s: g.Let) -> None:
-        if isinstance(s.rhs, g.For):
-            found = _choice(s.rhs)
-            if found is not None:
-                self.define(s.targets, super().rhs(self.stretches(found, s.span)), s.span)
-                return
-        super().let(s)
-
     def rhs(self, r: g.Rhs) -> g.Rhs:
-        if isinstance(r, g.WithLoop):
-            loop = _loop(r)
-            found = None if loop is None else _choice(loop)
-            if found is not None:
-                r = self.stretches(found, found.loop.body.statements[0].span)
+        loop = _loop(r)
+        found = None if loop is None else _choice(loop)
+        if found is not None:
+            r = self.stretches(found, found.loop.body.statements[0].span)
         return super().rhs(r)
 
     def stretches(self, c: _Choice, span: Span) -> g.For:
@@ -95,7 +86,7 @@ class _Chooser(Walker):
         before, after, chosen = (self.supply.var(stem, g.BOOL) for stem in ("before", "any", "chosen"))
         env: dict[str, g.Atom] = {c.loop.index.name: index}
         env.update(zip((p.name for p in c.loop.params), params))
-        body = copied(g.Block(_needed(c.loop.body.statements, c.chosen), (c.chosen,)), env, self.supply)
+        body = copied(g.Block(needed_for((c.chosen,), c.loop.body), (c.chosen,)), env, self.supply)
         found = g.Op("or", (before, chosen))
         made = (g.Let((chosen,), body.results[0] if c.positive else g.Op("not", body.results)), g.Let((after,), found))
         place = g.Let((index,), g.Op("add", (start, number), exact=True))
@@ -161,18 +152,8 @@ def _compares(r: g.For, chosen: g.Var) -> bool:
     for s in r.body.statements:
         if isinstance(s, g.Let) and not of_round.isdisjoint(_names(s.rhs)):
             of_round.add(s.targets[0].name)
-    needed = {name for s in _needed(r.body.statements, chosen) if isinstance(s, g.Let) for name in _names(s.rhs)}
+    needed = {name for s in needed_for((chosen,), r.body) if isinstance(s, g.Let) for name in _names(s.rhs)}
     return chosen.name in of_round and any(p.name in needed for p in r.params)
-
-
-def _needed(body: tuple[g.Stmt, ...], wanted: g.Var) -> tuple[g.Stmt, ...]:
-    """The statements of a block that compute a variable."""
-    names, kept = {wanted.name}, list[g.Stmt]()
-    for s in reversed(body):
-        if isinstance(s, g.Let) and any(t.name in names for t in s.targets):
-            kept.append(s)
-            names |= _names(s.rhs)
-    return tuple(reversed(kept))
 
 
 def _names(r: g.Rhs) -> set[str]:

@@ -248,16 +248,16 @@ run_around = on_functions(around)
 
 
 @on_functions
-def run_levels(function: g.Function) -> g.Function:
+def run_exact_scans(function: g.Function) -> g.Function:
     """A unit with those scans as with-loops whose results do not depend on how they are grouped."""
-    from sacpy.jit.passes.levels import levels  # where there is a device
+    from sacpy.jit.passes.device_scans import scans_as_withloops  # where there is a device
 
-    return levels(function, regroup=False)
+    return scans_as_withloops(function, regroup=False)
 
 
 @on_functions
-def run_levels_of_reals(function: g.Function) -> g.Function:
+def run_scans(function: g.Function) -> g.Function:
     """A unit with all of its scans as with-loops."""
-    from sacpy.jit.passes.levels import levels
+    from sacpy.jit.passes.device_scans import scans_as_withloops
 
-    return levels(function, regroup=True)
+    return scans_as_withloops(function, regroup=True)
