@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from sacpy.jit.ir import graph as g
+from sacpy.jit.ir.names import Names
 from sacpy.jit.ir.rewrite import bound, free, needed_for, uses
 from sacpy.lang.types import REAL, SIGNED
 from sacpy.nodes import Node, replace
@@ -380,6 +381,18 @@ def loops_of(w: g.WithLoop) -> tuple[g.Fold, g.Partition] | None:
         return None
     (fold,), (p,) = w.operators, w.partitions
     return (fold, p) if isinstance(fold, g.Fold) and fold.stop is None and p.step is None and p.rank > 0 else None
+
+
+def in_order(
+    p: g.Partition, params: tuple[g.Var, ...], initial: tuple[g.Atom, ...], body: g.Block, names: Names
+) -> g.For:
+    """The loops over a partition's indices, one in the other, the last axis innermost. `params`: what the rounds of the
+    innermost one carry; `body`: one of these."""
+    for index, lower, upper in reversed(list(zip(p.index, p.lower, p.upper))[1:]):
+        outer, targets = (tuple(names.var(v.name, v.type) for v in params) for _ in range(2))
+        body = g.Block((g.Let(targets, g.For(index, lower, upper, 1, params, outer, body), p.span),), targets)
+        params = outer
+    return g.For(p.index[0], p.lower[0], p.upper[0], 1, params, initial, body)
 
 
 def round_of(fold: g.Fold, p: g.Partition) -> g.Block:

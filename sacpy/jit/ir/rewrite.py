@@ -213,6 +213,11 @@ def rights(block: g.Block, *kinds: Any) -> Iterator[Any]:
             yield s.rhs
 
 
+def only(block: g.Block, *kinds: type, checks: bool = False) -> bool:
+    """Whether a block has right-hand sides of some kinds alone, inner blocks included; `checks`: and checks."""
+    return all(s.rhs.__class__ in kinds if s.__class__ is g.Let else checks for s in g.statements(block))
+
+
 def setters(statements: Iterable[g.Stmt]) -> dict[str, g.Let]:
     """The statements that set variables, by the names of these."""
     return {t.name: s for s in statements if isinstance(s, g.Let) for t in s.targets}
@@ -325,3 +330,21 @@ def needed_for(results: Iterable[g.Atom], block: g.Block, given: Container[str] 
 def copied(block: g.Block, env: dict[str, g.Atom], names: Names) -> g.Block:
     """A copy of a block under fresh names, with variables replaced."""
     return Rewriter(dict(env), names).block(block)
+
+
+def again(p: g.Partition, names: Names) -> g.Partition:
+    """A copy of a partition under fresh names."""
+    index = tuple(names.var(i.name, i.type) for i in p.index)
+    return replace(p, index=index, body=copied(p.body, {i.name: new for i, new in zip(p.index, index)}, names))
+
+
+class Reader(Rewriter):
+    """Copies code that reads elements which are at hand: those of some arrays, whatever the index, are what `made`
+    says."""
+
+    def __init__(self, env: dict[str, g.Atom], made: dict[str, g.Atom], names: Names | None = None) -> None:
+        super().__init__(env, names)
+        self.made = made
+
+    def rhs(self, r: g.Rhs) -> g.Rhs:
+        return self.made[r.array.name] if isinstance(r, g.Load) and r.array.name in self.made else super().rhs(r)

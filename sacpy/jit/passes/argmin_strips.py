@@ -19,7 +19,7 @@ from __future__ import annotations
 from sacpy.jit.analysis.combine import loops_of, round_of
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.operations import TRANSCENDENTAL
-from sacpy.jit.ir.rewrite import copied
+from sacpy.jit.ir.rewrite import copied, needed_for
 from sacpy.jit.passes.units import wherever
 from sacpy.jit.passes.walker import Walker
 from sacpy.lang.source import Span

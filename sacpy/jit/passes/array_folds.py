@@ -18,7 +18,7 @@ they are, as do those of scalars, whose parts may be computed side by side.
 
 from __future__ import annotations
 
-from sacpy.jit.analysis.combine import loops_of, round_of
+from sacpy.jit.analysis.combine import in_order, loops_of, round_of
 from sacpy.jit.ir import graph as g
 from sacpy.jit.passes.units import wherever
 from sacpy.jit.passes.walker import Walker
@@ -26,33 +26,20 @@ from sacpy.jit.passes.walker import Walker
 
 class _Sequencer(Walker):
     def rhs(self, r: g.Rhs) -> g.Rhs:
-        if isinstance(r, g.WithLoop) and _is_fold_of_arrays(r):
-            r = self.loop(r)
+        found = _of_arrays(r)
+        if found is not None:
+            fold, p = found
+            r = in_order(p, fold.accumulators, fold.neutrals, round_of(fold, p), self.supply)
         return super().rhs(r)
 
-    def loop(self, w: g.WithLoop) -> g.For:
-        """The fold as loops, one inside the other, the last axis innermost."""
-        found = loops_of(w)
-        assert found is not None
-        fold, p = found
-        body = round_of(fold, p)
-        params = fold.accumulators
-        for axis in reversed(range(p.rank)):
-            outer = fold.neutrals if axis == 0 else tuple(self.supply.var(a.name, a.type) for a in fold.accumulators)
-            made = g.For(p.index[axis], p.lower[axis], p.upper[axis], 1, params, outer, body)
-            if axis:
-                results = tuple(self.supply.var(a.name, a.type) for a in fold.accumulators)
-                body = g.Block((g.Let(results, made, p.span),), results)
-                params = tuple(v for v in outer if isinstance(v, g.Var))
-        return made
+
+def _of_arrays(r: g.Rhs) -> tuple[g.Fold, g.Partition] | None:
+    """A fold of arrays that is the same as loops in order."""
+    found = loops_of(r) if isinstance(r, g.WithLoop) else None
+    return found if found is not None and any(map(g.extents_of, found[0].accumulators)) else None
 
 
-def _is_fold_of_arrays(w: g.WithLoop) -> bool:
-    found = loops_of(w)
-    return found is not None and any(isinstance(a.type, g.ArrayType) for a in found[0].accumulators)
-
-
-@wherever(lambda r: isinstance(r, g.WithLoop) and _is_fold_of_arrays(r))
+@wherever(_of_arrays)
 def run(function: g.Function) -> g.Function:
     """A unit with its folds of arrays as loops."""
     return _Sequencer(function).function(function)

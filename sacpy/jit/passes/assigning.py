@@ -24,10 +24,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from sacpy.jit.analysis.combine import in_order
 from sacpy.jit.analysis.ints import Ints
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.names import Names
-from sacpy.jit.ir.rewrite import copied, uses
+from sacpy.jit.ir.rewrite import copied, only, setters, uses
 from sacpy.jit.passes.units import wherever
 from sacpy.jit.passes.walker import Walker
 from sacpy.nodes import replace
@@ -89,27 +90,18 @@ class _Assigner(Walker):
 
     def loop(self, p: g.Partition, at: tuple[g.Atom, ...], array: g.Var, read: g.Var) -> g.For:
         """The loop nest of a partition over `array`; what its body reads of `read` comes from there."""
-        levels = [self.supply.var(array.name, array.type) for _ in p.index]
-        new = self.supply.var(array.name, array.type)
+        here, new = (self.supply.var(array.name, array.type) for _ in range(2))
         (value,) = p.body.results
-        body = g.Block(
-            (*p.body.statements, g.Let((new,), g.Update(levels[-1], (*at, *p.index), value), p.span)), (new,)
-        )
-        body = copied(body, {read.name: levels[-1]}, self.supply)
-        for axis in reversed(range(p.rank)):
-            initial = levels[axis - 1] if axis else array
-            made = g.For(p.index[axis], p.lower[axis], p.upper[axis], 1, (levels[axis],), (initial,), body)
-            if axis:
-                result = self.supply.var(array.name, array.type)
-                body = g.Block((g.Let((result,), made, p.span),), (result,))
-        return made
+        update = g.Let((new,), g.Update(here, (*at, *p.index), value), p.span)
+        body = copied(g.Block((*p.body.statements, update), (new,)), {read.name: here}, self.supply)
+        return in_order(p, (here,), (array,), body, self.supply)
 
 
 def _is_there(p: g.Partition, update: g.Update) -> bool:
     """Whether a partition gives the elements that the array has."""
-    made = {t: s.rhs for s in p.body.statements if isinstance(s, g.Let) for t in s.targets}
     (value,) = p.body.results
-    return isinstance(value, g.Var) and made.get(value) == g.Load(update.array, (*update.index, *p.index))
+    made = setters(p.body.statements).get(value.name) if isinstance(value, g.Var) else None
+    return made is not None and made.rhs == g.Load(update.array, (*update.index, *p.index))
 
 
 def _assigned(b: g.Block, ints: Ints, in_order: bool) -> dict[str, g.WithLoop]:
@@ -176,17 +168,12 @@ def _fits(w: g.WithLoop, update: g.Update, views: Mapping[str, g.View], ints: In
 def _is_plain(p: g.Partition) -> bool:
     """Whether loops in order can take the place of a partition: cells are scalars that operations give. Those with a
     step are faster as they are."""
-    return p.step is None and not any(isinstance(a.type, g.ArrayType) for a in p.body.results) and _is_scalar(p.body)
-
-
-def _is_scalar(b: g.Block) -> bool:
-    """Whether a block computes scalars from scalars and elements, perhaps by a condition."""
-    return all(
-        isinstance(s, g.Let)
-        and isinstance(s.rhs, g.Op | g.Load | g.Var | g.Const | g.If)
-        and all(isinstance(t.type, g.ScalarType) for t in s.targets)
-        and all(map(_is_scalar, g.blocks(s.rhs)))
-        for s in b.statements
+    scalars = all(isinstance(t.type, g.ScalarType) for s in setters(g.statements(p.body)).values() for t in s.targets)
+    return (
+        p.step is None
+        and scalars
+        and not any(map(g.extents_of, p.body.results))
+        and only(p.body, g.Op, g.Load, g.Var, g.Const, g.If)
     )
 
 

@@ -23,7 +23,7 @@ from collections.abc import Mapping
 from sacpy.jit.analysis.scans import scan_of
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.names import Names
-from sacpy.jit.ir.rewrite import Rewriter, inner_binders, names_of, uses
+from sacpy.jit.ir.rewrite import Reader, Rewriter, inner_binders, names_of, uses
 from sacpy.nodes import replace
 
 BACK = 8  # statements before a map among which its scan may be
@@ -153,9 +153,8 @@ class _Joiner(Rewriter):
         return [*before, g.Let(targets, loop, s.span)]
 
 
-class _Reader(Rewriter):
-    """Copies code: elements of some arrays are at hand, those of others (at an index, if one is given) are
-    read from another one `instead`."""
+class _Reader(Reader):
+    """The same, where elements of other arrays (at an index, if one is given) are read from another one `instead`."""
 
     def __init__(
         self,
@@ -164,12 +163,10 @@ class _Reader(Rewriter):
         names: Names | None,
         instead: dict[str, tuple[g.Var, tuple[g.Atom, ...] | None]] | None = None,
     ) -> None:
-        super().__init__(env, names)
-        self.made, self.instead = made, instead or {}
+        super().__init__(env, made, names)
+        self.instead = instead or {}
 
     def rhs(self, r: g.Rhs) -> g.Rhs:
-        if isinstance(r, g.Load) and r.array.name in self.made:
-            return self.made[r.array.name]
         if isinstance(r, g.Load) and r.array.name in self.instead:
             array, index = self.instead[r.array.name]
             if index in (None, r.index):

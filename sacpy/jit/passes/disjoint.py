@@ -21,7 +21,7 @@ from math import prod
 
 from sacpy.jit.analysis.costs import size
 from sacpy.jit.ir import graph as g
-from sacpy.jit.ir.rewrite import copied
+from sacpy.jit.ir.rewrite import again
 from sacpy.jit.passes.ranges import Ranges
 from sacpy.jit.passes.simplify import Simplifier, whole
 from sacpy.jit.passes.units import wherever
@@ -126,9 +126,12 @@ class _Divider:
             found.append((p, boxes))
         if sum(len(boxes) * size(p.body) for p, boxes in found) > CODE:
             return w
-        return replace(
-            w, disjoint=True, partitions=tuple(piece for p, boxes in found for piece in self.pieces(p, boxes))
-        )
+        pieces = [
+            replace(again(p, self.walk.supply) if k else p, lower=lower, upper=upper)
+            for p, boxes in found
+            for k, (lower, upper) in enumerate(boxes)
+        ]
+        return replace(w, disjoint=True, partitions=tuple(pieces))
 
     def without(self, box: Box, hidden: Box) -> list[Box]:
         """What is left of a box without another, as boxes that have nothing in common."""
@@ -148,17 +151,6 @@ class _Divider:
                 self.walk.emit("cut", g.Op("min", (upper[k], high))),
             )
         return left
-
-    def pieces(self, p: g.Partition, boxes: list[Box]) -> list[g.Partition]:
-        """A partition, box by box."""
-        found = []
-        for k, (lower, upper) in enumerate(boxes):
-            index, body = p.index, p.body
-            if k:
-                index = tuple(self.walk.supply.var(i.name, i.type) for i in p.index)
-                body = copied(p.body, {i.name: new for i, new in zip(p.index, index)}, self.walk.supply)
-            found.append(replace(p, lower=lower, upper=upper, index=index, body=body))
-        return found
 
 
 def _covered(partitions: tuple[g.Partition, ...], frame: tuple[g.Atom, ...]) -> bool:

@@ -20,7 +20,7 @@ from collections.abc import Collection
 
 from sacpy.jit.analysis.costs import size
 from sacpy.jit.ir import graph as g
-from sacpy.jit.ir.rewrite import Rewriter, rights, uses, with_extents
+from sacpy.jit.ir.rewrite import Reader, Rewriter, only, rights, uses, with_extents
 from sacpy.jit.passes.mappings import stands
 from sacpy.jit.passes.units import on_functions
 from sacpy.nodes import replace
@@ -102,25 +102,12 @@ class Fuser(Rewriter):
 
         if not all(own_cell(q.body, t, q.index) for t in first.targets) or not self.admits(a, b, made):
             return None
-        body = _Reader({i.name: j for i, j in zip(q.index, p.index)}, made).block(q.body)
+        body = Reader({i.name: j for i, j in zip(q.index, p.index)}, made).block(q.body)
         results = (*p.body.results, *body.results)
         partition = replace(p, body=g.Block((*p.body.statements, *body.statements), results))
         framed = a if a.frame is not None else b
         whole = replace(framed, frame=framed.frame, partitions=(partition,), operators=(*a.operators, *b.operators))
         return g.Let((*first.targets, *second.targets), whole, second.span)
-
-
-class _Reader(Rewriter):
-    """Copies the second body: what it loads from the first with-loop's results is at hand."""
-
-    def __init__(self, env: dict[str, g.Atom], made: dict[str, g.Atom]) -> None:
-        super().__init__(env)
-        self.made = made
-
-    def rhs(self, r: g.Rhs) -> g.Rhs:
-        if isinstance(r, g.Load) and r.array.name in self.made:
-            return self.made[r.array.name]
-        return super().rhs(r)
 
 
 def _simple(w: g.WithLoop) -> bool:
@@ -131,10 +118,7 @@ def _simple(w: g.WithLoop) -> bool:
         return False
     if any(isinstance(o, g.Genarray) and o.cell for o in w.operators):
         return False
-    return all(
-        isinstance(s, g.Check) or isinstance(s.rhs, g.Op | g.Load | g.If | g.Cons | g.Var)
-        for s in g.statements(w.partitions[0].body)
-    )
+    return only(w.partitions[0].body, g.Op, g.Load, g.If, g.Cons, g.Var, checks=True)
 
 
 def reads(b: g.Block) -> set[str]:

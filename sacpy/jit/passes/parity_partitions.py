@@ -28,7 +28,7 @@ from itertools import product
 from sacpy.jit.analysis.costs import size
 from sacpy.jit.analysis.facts import Sum
 from sacpy.jit.ir import graph as g
-from sacpy.jit.ir.rewrite import bound, copied
+from sacpy.jit.ir.rewrite import again, bound, only
 from sacpy.jit.passes.ranges import Ranges
 from sacpy.jit.passes.simplify import Simplifier, whole
 from sacpy.jit.passes.summing import ZERO
@@ -88,7 +88,7 @@ class _ParityCutter:
     def copied(self, p: g.Partition) -> g.Var | None:
         """The array whose cells a partition copies, each to its place."""
         load = self.walk.definition(p.body.results[0])
-        if not isinstance(load, g.Load) or len(load.index) != p.rank or not _is_plain(p.body.statements):
+        if not isinstance(load, g.Load) or len(load.index) != p.rank or not only(p.body, g.Op, g.Load):
             return None
         own = all(
             at == i or (at == lower and self.known.at_most(self.known.form(upper), self.known.form(lower).offset(1)))
@@ -133,29 +133,17 @@ class _ParityCutter:
         ]
         if not 1 <= len(places) <= PIECES or len(places) * size(body) > CODE or len(places) == 2**p.rank:
             return [p]
-        pieces = []
-        for k, at in enumerate(places):
-            index, piece = p.index, body
-            if k:
-                index = tuple(self.walk.supply.var(i.name, i.type) for i in p.index)
-                piece = copied(body, {i.name: new for i, new in zip(p.index, index)}, self.walk.supply)
-            pieces.append(
-                replace(
-                    p,
-                    lower=tuple(map(g.integer, at)),
-                    step=(g.integer(2),) * p.rank,
-                    width=(g.integer(1),) * p.rank,
-                    index=index,
-                    body=piece,
-                )
-            )
-        return pieces
+        p = replace(p, body=body, step=(g.integer(2),) * p.rank, width=(g.integer(1),) * p.rank)
+        return [
+            replace(again(p, self.walk.supply) if k else p, lower=tuple(map(g.integer, at)))
+            for k, at in enumerate(places)
+        ]
 
     def keeps(self, arm: g.Block, p: g.Partition, kept: g.Var) -> bool:
         """Whether code gives what a cell was before, and does nothing else."""
         (value,) = arm.results
         load = self.walk.definition(value)
-        return isinstance(load, g.Load) and load.array == kept and load.index == p.index and _is_plain(arm.statements)
+        return isinstance(load, g.Load) and load.array == kept and load.index == p.index and only(arm, g.Op, g.Load)
 
     # ---- loops
 
@@ -165,7 +153,7 @@ class _ParityCutter:
 
     def stepping(self, r: g.For) -> g.For:
         """A loop with only the rounds that do something; itself if that is not known."""
-        found = self.chosen(r.body, lambda arm: arm.results == r.params and _is_plain(arm.statements))
+        found = self.chosen(r.body, lambda arm: arm.results == r.params and only(arm, g.Op, g.Load))
         if found is None:
             return r
         parity, body = found
@@ -207,7 +195,7 @@ class _ParityCutter:
         else:
             return None
         parity = self.parity(condition)
-        if parity is None or not _is_plain(others):
+        if parity is None or not only(g.Block(others), g.Op, g.Load):
             return None
         for holds, (arm, other) in ((True, arms), (False, arms[::-1])):
             if keeps(other):
@@ -238,11 +226,6 @@ class _ParityCutter:
             return None
         wanted = int(rest.value) if rhs.code == "eq" else 1 - int(rest.value)
         return _Parity(self.known.form(remainder.args[0]), wanted, remainder.code == "mod" and rest.value == 1)
-
-
-def _is_plain(many: tuple[g.Stmt, ...]) -> bool:
-    """Whether code only computes, and loads: what it does not do nobody misses."""
-    return not any(isinstance(s, g.Check) or not isinstance(s.rhs, g.Op | g.Load) for s in many)
 
 
 @wherever(lambda r: isinstance(r, g.Op) and r.code in ("mod", "aplmod") and r.args[1] == g.integer(2))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from sacpy.jit.analysis.costs import cost
 from sacpy.jit.analysis.folds import Reduction
 from sacpy.jit.analysis.scans import Chain, Scan, chain_of, scan_of
 from sacpy.jit.ir import graph as g
@@ -74,11 +73,6 @@ class Monoid:
         return [both]
 
     @property
-    def cost(self) -> float:
-        """What it takes to compute an element."""
-        return cost(self.scan.values)
-
-    @property
     def apart(self) -> bool:
         """Whether elements are computed from nothing that is in the vector before."""
         return not self.scan.reads_array
@@ -111,10 +105,6 @@ class FunctionMonoid(Monoid):
 
     def __init__(self, chain: Chain) -> None:
         self.chain, self.identities = chain, chain.function.neutrals
-
-    @property
-    def cost(self) -> float:
-        return cost(self.chain.values)
 
     @property
     def apart(self) -> bool:

@@ -199,7 +199,7 @@ class _Worded(Walker):
         if rows:
             from sacpy.jit.passes.assigning import assigned
 
-            loop = nested(loop, self.supply, s.span) if isinstance(loop, g.WithLoop) else loop
+            loop = nested(loop, self.supply) if isinstance(loop, g.WithLoop) else loop
             loop = assigned(self.source, self.supply, g.Let(s.targets, loop, s.span)).rhs
         return _combining(loop, self.reals) if isinstance(loop, g.For) else None
 

@@ -45,7 +45,7 @@ from typing import TYPE_CHECKING
 from sacpy.jit.analysis.costs import size
 from sacpy.jit.analysis.facts import Sum
 from sacpy.jit.ir import graph as g
-from sacpy.jit.ir.rewrite import copied
+from sacpy.jit.ir.rewrite import again
 from sacpy.jit.passes.cuts import NARROW, Cuts, Piece, has_gaps, in_words, tests
 from sacpy.jit.passes.mappings import stands
 from sacpy.jit.passes.ranges import Ranges
@@ -132,20 +132,9 @@ class Splitter:
         boxes.append(rest)
         found = []
         for k, box in enumerate(boxes):
-            index, body = p.index, p.body
-            if k < len(boxes) - 1:
-                index = tuple(self.walk.supply.var(i.name, i.type) for i in p.index)
-                body = copied(p.body, {i.name: new for i, new in zip(p.index, index)}, self.walk.supply)
-            found.append(
-                replace(
-                    p,
-                    lower=tuple(box.lower),
-                    upper=tuple(box.upper),
-                    step=p.step and tuple(box.step),
-                    index=index,
-                    body=body,
-                )
-            )
+            part = again(p, self.walk.supply) if k < len(boxes) - 1 else p
+            step = p.step and tuple(box.step)
+            found.append(replace(part, lower=tuple(box.lower), upper=tuple(box.upper), step=step))
         self.cuts.append(f"line {p.span.line}: {len(found)} partitions instead of one, cut {in_words(p, cuts)}")
         return found
 

@@ -20,11 +20,11 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from sacpy.jit.analysis.combine import in_order
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import Rewriter, needed_for, rights, uses
 from sacpy.jit.passes.units import on_functions, wherever
 from sacpy.jit.passes.walker import Walker
-from sacpy.lang.source import Span
 from sacpy.nodes import Node, replace
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class _Stepper(Walker):
         if function is not None:
             parts = [sorted((c for part in parts for c in part), key=lambda c: c.at)]
         if w.partitions[0].rank > 1:
-            self.define(s.targets, nested(w, self.supply, s.span), s.span)
+            self.define(s.targets, nested(w, self.supply), s.span)
             return
         for part in parts:
             initial: list[g.Atom] = []
@@ -106,17 +106,12 @@ class _Stepper(Walker):
         return g.For(p.index[0], lower, upper, 1, tuple(params), tuple(params), body, associative=associative)
 
 
-def nested(w: g.WithLoop, supply: Names, span: Span) -> g.For:
+def nested(w: g.WithLoop, supply: Names) -> g.For:
     """A with-loop that combines by index and does nothing else, as a loop for each axis."""
     (p,) = w.partitions
     handed = [o for o in w.operators if isinstance(o, g.Propagate)]
-    params, body = tuple(v for o in handed for v in o.params), p.body
-    for index, lower, upper in reversed(list(zip(p.index, p.lower, p.upper))[1:]):
-        outer, targets = (tuple(supply.var(v.name, v.type) for v in params) for _ in range(2))
-        body = g.Block((g.Let(targets, g.For(index, lower, upper, 1, params, outer, body), span),), targets)
-        params = outer
-    initial = tuple(a for o in handed for a in o.initial)
-    return g.For(p.index[0], p.lower[0], p.upper[0], 1, params, initial, body)
+    params, initial = (tuple(a for o in handed for a in many) for many in zip(*((o.params, o.initial) for o in handed)))
+    return in_order(p, params, initial, p.body, supply)
 
 
 def _function(handed: Sequence[g.Propagate]) -> Combine | None:
