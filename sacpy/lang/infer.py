@@ -111,13 +111,13 @@ class Inferrer(Record):
         return Inference(function, types, results, candidates, tuple(dict.fromkeys(diagnostics)))
 
     def _begin(self) -> int:
-        self._analyzer.steps = self.steps
+        self._analyzer.begin(self.steps)
         return len(self.outcomes)
 
     def _end(self, before: int) -> None:
-        """Where there were too few steps to follow all calls, what has been found since is not all that there is to
-        find: other functions do not build on it."""
-        if self._analyzer.steps <= 0:
+        """Where there were too few steps to follow all calls, or values were forgotten, what has been found since is
+        not all that there is to find: other functions do not build on it."""
+        if self._analyzer.steps <= 0 or self._analyzer.cut:
             for key in list(islice(self.outcomes, before, None)):
                 self.outcomes.pop(key, None)
 

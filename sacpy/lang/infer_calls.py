@@ -7,14 +7,16 @@ said at the call.
 
 Recursion starts from bottom (a call in progress gives what has been found so far), is bounded by the declared results,
 and widens. The nested calls of one function forget values first, then extents, then all but the declared shape.
+So do calls of one function from all over, once there were many, values.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
-from sacpy.lang.core import Block, Call, Function, If, Let, Loop, Program, Signature, WithLoop
+from sacpy.lang.core import Block, Call, Function, If, Let, Loop, Program, Signature, Stmt, WithLoop
 from sacpy.lang.diagnostics import SacError
 from sacpy.lang.dispatch import Ambiguous, Certain, NoneFits, Possible, Resolution, resolve
 from sacpy.lang.infer_frame import Frame
@@ -26,6 +28,7 @@ from sacpy.lang.types import ANY, BOTTOM, Shape, of_rank
 from sacpy.nodes import Node, Record, field
 
 _LARGE = 60  # statements of a function that is not worth following
+_VALUES = 64  # arguments for which a function that calls others is followed: for further ones their values are forgotten
 _ROUNDS = 8
 
 
@@ -61,6 +64,8 @@ class Analyzer(Record):
     functions: dict[str, Function | None] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
     active: dict[Key, _Active] = field(default_factory=dict)
+    followed: Counter[str] = field(default_factory=Counter)  # for how many arguments, by functions
+    cut: bool = False  # whether values were left out of account since `begin`
     lowest: int = 1_000_000  # the outermost active call that the present one has asked
 
     def function(self, key: str) -> Function | None:
@@ -76,8 +81,20 @@ class Analyzer(Record):
         """The number of statements of a function."""
         key = function.signature.key
         if key not in self.sizes:
-            self.sizes[key] = _count(function.body)
+            self.sizes[key] = sum(1 for _ in _statements(function.body))
         return self.sizes[key]
+
+    def begin(self, steps: int) -> None:
+        """From now on calls of another function are followed."""
+        self.steps, self.cut = steps, False
+        self.followed.clear()
+
+    def is_followed_enough(self, function: Function) -> bool:
+        """Whether a body that calls others has been followed for so many arguments that it will not be for further
+        values. Where each function calls the next one twice, with other values, there is no end of these."""
+        return self.followed[function.signature.key] >= _VALUES and any(
+            isinstance(s, Let) and isinstance(s.rhs, Call) for s in _statements(function.body)
+        )
 
     def outcome(self, signature: Signature, shapes: Sequence[Shape], *, same_file: bool) -> Outcome | None:
         """What the body gives; None where following it is not worth the work, or not possible."""
@@ -88,7 +105,10 @@ class Analyzer(Record):
         function = self.function(signature.key)
         if function is None or (self.size(function) > _LARGE and not function.conditions):
             return None
-        for candidate in (list(shapes), self._widened(signature, shapes)):
+        widened = self._widened(signature, shapes)
+        if self.is_followed_enough(function) and (plain := [without_value(s) for s in widened]) != widened:
+            widened, self.cut = plain, True
+        for candidate in (list(shapes), widened):
             key = _key(signature, candidate)
             if key in self.memo:
                 return self.memo[key]
@@ -112,6 +132,7 @@ class Analyzer(Record):
         return [s if s.never else declared for s, declared in zip(plain, declared_shapes(signature.params))]
 
     def _iterate(self, key: Key, function: Function, shapes: Sequence[Shape]) -> Outcome:
+        self.followed[function.signature.key] += 1
         declared = declared_shapes(function.signature.results)
         level, outer_lowest = len(self.active), self.lowest
         self.lowest = 1_000_000
@@ -160,18 +181,20 @@ def _worth_following(signature: Signature, shapes: Sequence[Shape]) -> bool:
     return small and signature.inlining == "inline" and any(s.rank != 0 for s in shapes)
 
 
-def _count(block: Block) -> int:
-    total = 0
+def _statements(block: Block) -> Iterator[Stmt]:
+    """The statements of a block, those of loops and branches included."""
     for s in block.statements:
-        total += 1
+        yield s
+        inner: tuple[Block, ...] = ()
         match s:
             case If():
-                total += _count(s.then) + _count(s.otherwise)
+                inner = (s.then, s.otherwise)
             case Loop():
-                total += _count(s.condition) + _count(s.body)
+                inner = (s.condition, s.body)
             case Let(rhs=WithLoop(partitions=partitions)):
-                total += sum(_count(p.body) for p in partitions)
-    return total
+                inner = tuple(p.body for p in partitions)
+        for b in inner:
+            yield from _statements(b)
 
 
 # ---------------------------------------------------------------- one call

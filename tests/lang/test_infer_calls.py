@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sacpy.lang.core import Function, Native, Signature, Stmt
 from sacpy.lang.dispatch import Certain, Possible
-from sacpy.lang.infer import Inference, infer
+from sacpy.lang.infer import Inference, Inferrer, infer
 from sacpy.lang.lattice import at_least, scalar, vector
 from sacpy.lang.source import Source, Span
 from sacpy.lang.types import ANY, SCALAR, Shape, known, of_rank
@@ -237,6 +237,30 @@ def test_exponential_call_trees_stay_cheap() -> None:
     found = run([let("int x", call("f12", [1, 2]))], *functions)
     assert found.types["x"].shape.extents == (2,)
     assert shape_of("f39", [1, 2], functions=tuple(functions)) == ANY
+
+
+def test_a_tree_of_calls_with_other_values_each_stays_cheap() -> None:
+    """Each function calls the next one twice, with values that nobody else has; 4096 leaves."""
+    tree = [
+        fun(
+            sig(f"t{k}", [("int", "x", None)], [("int", "", None)]),
+            [
+                let("int a", prim("add", "x", c(1 << k))),
+                let("int b", prim("sub", "x", c(1 << k))),
+                let("int u", call(f"t{k + 1}", "a")),
+                let("int v", call(f"t{k + 1}", "b")),
+                let("int r", prim("add", "u", "v")),
+            ],
+            "r",
+        )
+        for k in range(12)
+    ]
+    leaf = fun(sig("t12", [("int", "x", None)], [("int", "", None)]), [let("int r", prim("add", "x", c(1)))], "r")
+    main = fun(sig("main", [], [("int", "", None)]), [let("int r", call("t0", c(1)))], "r")
+    inferrer = Inferrer(Table(main, leaf, *tree))
+    assert inferrer.infer(main).results == (SCALAR,)
+    assert inferrer._analyzer.steps > inferrer.steps // 2
+    assert inferrer.infer(tree[9], [scalar(5)]).results == (scalar(8 * 6),), "values of a small tree are followed"
 
 
 def test_natives_give_what_they_declare() -> None:
