@@ -47,6 +47,7 @@ fuzz: $(TEST)
 
 lint: $(TEST)
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
 bench: $(BENCH)

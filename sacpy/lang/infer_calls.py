@@ -28,7 +28,7 @@ from sacpy.lang.types import ANY, BOTTOM, Shape, of_rank
 from sacpy.nodes import Node, Record, field
 
 _LARGE = 60  # statements of a function that is not worth following
-_VALUES = 64  # arguments for which a function that calls others is followed: for further ones their values are forgotten
+_VALUES = 64  # arguments for which a function that calls others is followed; then values of further ones are forgotten
 _ROUNDS = 8
 
 

@@ -36,10 +36,27 @@ class Parameter(Node):
 Number = int | Parameter
 
 
+class FromPragma:
+    """What may stand in a pragma. `span` and `argument_span` are where its name and its argument do, if it came from
+    one."""
+
+    __slots__ = ()
+    span: Offsets | None
+    argument_span: Offsets | None
+
+    def error(
+        self, code: str, message: str, help: str, space: IndexSpace | None = None, argument: bool = False
+    ) -> MappingError:
+        """An error there, or at the argument."""
+        notes = () if space is None else (f"the space it is applied to is {space}",)
+        return MappingError(
+            code, message, help, notes, self.argument_span if argument and self.argument_span else self.span
+        )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Combinator(ABC):
-    """A step between two spaces. `span` and `argument_span` are where its name and its argument stand in the pragma, if
-    it came from one."""
+class Combinator(FromPragma, ABC):
+    """A step between two spaces."""
 
     span: Offsets | None = field(default=None, compare=False, repr=False)
     argument_span: Offsets | None = field(default=None, compare=False, repr=False)
@@ -84,15 +101,6 @@ class Combinator(ABC):
         self, a: Arithmetic[V, G], form: Form, slots: Sequence[Slot], index: Index[V]
     ) -> tuple[Index[V], G | None]:
         """The index before the step, and the condition under which there is one; None: always."""
-
-    def error(
-        self, code: str, message: str, help: str, space: IndexSpace | None = None, argument: bool = False
-    ) -> MappingError:
-        """An error at this combinator, or at its argument."""
-        notes = () if space is None else (f"the space it is applied to is {space}",)
-        return MappingError(
-            code, message, help, notes, self.argument_span if argument and self.argument_span else self.span
-        )
 
     def parameters(self) -> tuple[Parameter, ...]:
         """The numbers left open."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 
 from sacpy.nodes import Node, field, replace
+from sacpy.withloop.combinator import FromPragma
 from sacpy.withloop.combinators import EQUAL_ROWS, Number, Offsets, Parameter, bound, value_of
 from sacpy.withloop.devices import DeviceLimits
 from sacpy.withloop.errors import MappingError
@@ -40,7 +41,7 @@ class Placement(Node):
         return tuple(launched < extent for launched, extent in zip(self.launched, self.grid))
 
 
-class GridBlock(Node):
+class GridBlock(Node, FromPragma):
     """The innermost `axes` axes are the block, the others the grid. `either_reading`: the number may be meant as sac2c
     means it (so in pragmas). `stride`: a grid beyond the device's limits, or of more than `most_blocks` blocks, is
     walked over in strides instead of refused. `each`: as in `Placement`; it divides the extents of the block."""
@@ -58,15 +59,6 @@ class GridBlock(Node):
 
     def bind(self, values: dict[str, int]) -> GridBlock:
         return replace(self, axes=bound(self.axes, values))
-
-    def error(
-        self, code: str, message: str, help: str, space: IndexSpace | None = None, argument: bool = False
-    ) -> MappingError:
-        """An error at GridBlock, or at its number."""
-        notes = () if space is None else (f"the space it is applied to is {space}",)
-        return MappingError(
-            code, message, help, notes, self.argument_span if argument and self.argument_span else self.span
-        )
 
     def place(self, space: IndexSpace, device: DeviceLimits | None = None) -> Placement:
         """Grid and block. Without a device no limit applies but that of the rank. `MappingError` where the space is not

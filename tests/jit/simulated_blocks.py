@@ -327,7 +327,11 @@ class Running:
         changes = [isinstance(p.type, g.ArrayType) and is_updated(r.body, p.name) for p in r.params]
         values = []
         for a, place in zip(r.initial, places):
-            values.append(sim.placed(sim.env[a.name], place) if place is not None else sim.take(a, movable))  # type: ignore[union-attr]
+            if place is None:
+                values.append(sim.take(a, movable))
+            else:
+                assert isinstance(a, g.Var)
+                values.append(sim.placed(sim.env[a.name], place))
         dying |= movable
         arrays = [p.name for p in r.params if isinstance(p.type, g.ArrayType)]
 

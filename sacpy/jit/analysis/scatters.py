@@ -13,6 +13,7 @@ carried what a round does to it, or nothing.
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
+from functools import partial
 
 from sacpy.jit.analysis.combine import Lets, Step, lets_of, step_of
 from sacpy.jit.analysis.folds import Reduction
@@ -192,7 +193,7 @@ def _scatters(
     for n, update in enumerate(updates):
         loads = {g.Load(v, update.index) for v in _seen(versions[: n + 1], updates[:n], update.index)}
         read_before = {a for a, s in lets.items() if s.rhs in loads}
-        step = step_of(update.value, lets, lambda a, old=read_before: isinstance(a, g.Var) and a.name in old)  # type: ignore[misc]
+        step = step_of(update.value, lets, partial(_is_named, read_before))
         if step is None or not step.alone(count) or not (step.exact or (reals and step.code in ("add", "mul"))):
             return []
         if step.code not in _EXACT or (p.base == "bool" and step.code not in ("and", "or")):
@@ -204,6 +205,10 @@ def _scatters(
         read[load.array.name] += 1
         found.append(Scatter(step, number, p, given, versions[n + 1], update.index))
     return found if all(count[name] == times for name, times in read.items()) else []
+
+
+def _is_named(names: Container[str], a: g.Atom) -> bool:
+    return isinstance(a, g.Var) and a.name in names
 
 
 def _seen(versions: Sequence[g.Var], updates: Sequence[g.Update], index: tuple[g.Atom, ...]) -> list[g.Var]:
