@@ -38,6 +38,7 @@ from benchmarks.growth import command as growth
 from benchmarks.kernels import command as kernels
 from benchmarks.measure import Row, as_json, table
 from benchmarks.sac import TARGETS
+from benchmarks.styles import command as styles
 from benchmarks.suite import SIZES, benchmarks
 from benchmarks.windows import command as windows
 from sacpy.commands.installation import install
@@ -54,6 +55,7 @@ LIMITED: dict[str, Callable[[argparse.Namespace], list[Row]]] = {
 """Parts that are rows with limits."""
 SHOWING: dict[str, Shown] = {
     "append": lambda o: append.show(o.only or (), o.repetitions, o.quick),
+    "styles": lambda o: styles.show(o.only or (), o.repetitions, o.quick),
     "windows": lambda o: windows.show(o.only or (), o.repetitions, o.quick),
     "circuits": lambda o: circuits.show(o.only or (), o.repetitions, o.quick),
     "capture": lambda o: capture.show(o.only or (), o.repetitions, o.quick),

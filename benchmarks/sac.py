@@ -24,14 +24,14 @@ TARGETS = ("interp", "auto", "cpu")
 
 class SacProgram:
     """A loaded program, ready to be called. `target`: what runs it; `cache`: the folder of compiled code, where it is
-    not the user's; `choices`: options of the compiler, as `split_borders` and `short_circuit`."""
+    not the user's; `choices`: options of the compiler, as `split_borders`, `short_circuit` and `threads`."""
 
     def __init__(
         self,
         program: ElaboratedProgram,
         target: str = "interp",
         cache: Path | None = None,
-        **choices: bool,
+        **choices: Any,
     ) -> None:
         if target not in TARGETS:
             raise ValueError(f"{target!r} is no target; there is {', '.join(TARGETS)}")
@@ -40,12 +40,12 @@ class SacProgram:
         self._evaluator = Evaluator(program, World.captured(), depth_limit=200_000, engine=self.engine)
 
     @classmethod
-    def from_text(cls, text: str, target: str = "interp", **choices: bool) -> SacProgram:
+    def from_text(cls, text: str, target: str = "interp", **choices: Any) -> SacProgram:
         """A program in a string. Raises `SacError`."""
         return cls(Workspace().load_text(text)[0], target, **choices)
 
     @classmethod
-    def from_file(cls, path: Path, target: str = "interp", **choices: bool) -> SacProgram:
+    def from_file(cls, path: Path, target: str = "interp", **choices: Any) -> SacProgram:
         """A program in a file. Raises `SacError`."""
         program, found = Workspace().check(path)
         if any(d.severity == "error" for d in found):
@@ -97,7 +97,7 @@ class SacProgram:
         return self._program.key(entry, ())
 
 
-def _engine(target: str, cache: Path | None, choices: dict[str, bool]) -> Engine:
+def _engine(target: str, cache: Path | None, choices: dict[str, Any]) -> Engine:
     """What compiles: one thread per core, as for the peers."""
     from sacpy.jit.cache import Cache
     from sacpy.jit.run.engine import Engine

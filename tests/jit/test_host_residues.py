@@ -150,3 +150,27 @@ def test_rows_of_a_coarser_grid() -> None:
             for n, m in ((1, 1), (1, 5), (2, 2), (4, 3), (5, 40))
         ],
     )
+
+
+def test_a_condition_on_the_remainder_is_decided_where_indices_are_taken_together() -> None:
+    """Every second element is one of the array, the others are the mean of two."""
+    u = parsed(
+        SPREAD.format(
+            body="""int k = div i, 2
+            int t = mod i, 2
+            bool even = eq t, 0
+            int l = add! k, 1
+            double v = if even
+                double x = load a[k]
+                give x
+            else
+                double y = load a[k]
+                double z = load a[l]
+                double w = add y, z
+                double h = mul w, 0.5
+                give h
+            yield v"""
+        )
+    )
+    assert found(u) == 2
+    agree_on(u, [[RNG.standard_normal(60), 43, first, end] for first, end in BOUNDS])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sacpy.jit.passes.jam import run
-from tests.jit.pass_tools import assert_keeps_meaning, check, unchanged
+from tests.jit.pass_tools import after, assert_keeps_meaning, check, unchanged
 
 SUMS = """
 function f(int n, int m, double[n,{extent}] u, double[m,{extent}] v, double[m] x)
@@ -77,6 +77,36 @@ def test_sums_along_a_short_axis_are_made_in_one_loop() -> None:
             return n, r
         """,
     )
+
+
+def test_elements_of_one_cell_are_one_piece_of_work() -> None:
+    """Each element varies with the axis, the work for their cell does not."""
+    text = """
+    function f(int n, int m, double[m] x)
+        double[n,m,2] p = with [n,m]
+            genarray double cell [2] default 0.0
+            part [0,0] <= [i,j] < [n,m]
+                double a = load x[j]
+                double b = {work} a
+                double c = mul b, a
+                double[2] d = array double[2] of b, c
+                yield d
+        double[n,2] r = with [n,2]
+            genarray double default 0.0
+            part [0,0] <= [k,e] < [n,2]
+                double s = with
+                    fold from 0.0 by (double acc), (double val)
+                        double t = add acc, val
+                        give t
+                    part [0] <= [l] < [m]
+                        double y = load p[{of},e]
+                        yield y
+                yield s
+        return n, r
+    """
+    found = after(run, text.format(work="exp", of="k,l"))
+    assert "load p[k,l,0]" in found and "load p[k,l,1]" in found
+    unchanged(run, text.format(work="exp", of="e,l"))
 
 
 def test_what_varies_with_the_axis_may_be_dear() -> None:

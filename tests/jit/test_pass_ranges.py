@@ -327,6 +327,28 @@ def test_what_an_index_says_of_a_quotient_holds_of_what_was_divided() -> None:
     assert "check" in after(run, text.replace("le 2, n", "le 3, n"))
 
 
+def test_the_half_of_an_index_below_twice_a_number_is_below_that() -> None:
+    """With an array of m elements, of which h pairs have a place: 2 * (i / 2) + 1 is one of its indices."""
+    text = """
+    function f(int m, double[m] a)
+        int h = div m, 2
+        int n = mul! h, {times}
+        double[m] t = with [m]
+            genarray double default 0.0
+            part [0] <= [i] < [n]
+                int k = div i, 2
+                int l = mul! k, 2
+                int j = add! l, 1
+                bool there = lt j, m
+                check there : it is an index
+                double x = load a[j]
+                yield x
+        return m, t
+    """
+    assert "check" not in after(run, text.format(times=2))
+    assert "check" in after(run, text.format(times=3))
+
+
 def test_what_is_chosen_is_known_anew_where_a_case_becomes_certain() -> None:
     """Where an array has an element, min(1, its length) is 1. The lengths are the same, as was checked."""
     text = """

@@ -213,7 +213,7 @@ def rights(block: g.Block, *kinds: Any) -> Iterator[Any]:
             yield s.rhs
 
 
-def only(block: g.Block, *kinds: type, checks: bool = False) -> bool:
+def has_only(block: g.Block, *kinds: type, checks: bool = False) -> bool:
     """Whether a block has right-hand sides of some kinds alone, inner blocks included; `checks`: and checks."""
     return all(s.rhs.__class__ in kinds if s.__class__ is g.Let else checks for s in g.statements(block))
 

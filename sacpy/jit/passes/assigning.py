@@ -28,7 +28,7 @@ from sacpy.jit.analysis.combine import in_order
 from sacpy.jit.analysis.ints import Ints
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.names import Names
-from sacpy.jit.ir.rewrite import copied, only, setters, uses
+from sacpy.jit.ir.rewrite import copied, has_only, setters, uses
 from sacpy.jit.passes.units import wherever
 from sacpy.jit.passes.walker import Walker
 from sacpy.nodes import replace
@@ -173,7 +173,7 @@ def _is_plain(p: g.Partition) -> bool:
         p.step is None
         and scalars
         and not any(map(g.extents_of, p.body.results))
-        and only(p.body, g.Op, g.Load, g.Var, g.Const, g.If)
+        and has_only(p.body, g.Op, g.Load, g.Var, g.Const, g.If)
     )
 
 

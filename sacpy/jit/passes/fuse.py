@@ -20,7 +20,7 @@ from collections.abc import Collection
 
 from sacpy.jit.analysis.costs import size
 from sacpy.jit.ir import graph as g
-from sacpy.jit.ir.rewrite import Reader, Rewriter, only, rights, uses, with_extents
+from sacpy.jit.ir.rewrite import Reader, Rewriter, has_only, rights, uses, with_extents
 from sacpy.jit.passes.mappings import stands
 from sacpy.jit.passes.units import on_functions
 from sacpy.nodes import replace
@@ -118,7 +118,7 @@ def _simple(w: g.WithLoop) -> bool:
         return False
     if any(isinstance(o, g.Genarray) and o.cell for o in w.operators):
         return False
-    return only(w.partitions[0].body, g.Op, g.Load, g.If, g.Cons, g.Var, checks=True)
+    return has_only(w.partitions[0].body, g.Op, g.Load, g.If, g.Cons, g.Var, checks=True)
 
 
 def reads(b: g.Block) -> set[str]:

@@ -59,12 +59,15 @@ class _Jammer(Walker):
                 (inner,) = s.rhs.partitions
                 if not varying.isdisjoint(a.name for a in (*inner.lower, *inner.upper) if isinstance(a, g.Var)):
                     return False
-                work += sum(self.work(x) for x in _alike(inner.body.statements, set(varying)))
+                inside = set(varying)
+                work += sum(self.work(x, inside) for x in inner.body.statements)
             _follow(s, varying)
         return work > CHEAP
 
-    def work(self, s: g.Stmt) -> float:
-        """The work of a statement, with that for an element of an array that nobody else needs."""
+    def work(self, s: g.Stmt, varying: set[str]) -> float:
+        """The work of a statement that does not vary, with that for an element of an array that nobody else needs: of
+        an element that varies, if its cell does not."""
+        varies = _follow(s, varying)
         if isinstance(s, g.Let) and isinstance(s.rhs, g.Load):
             use, w = self.sites.uses.get(s.rhs.array.name), self.definition(s.rhs.array)
             if (
@@ -73,9 +76,10 @@ class _Jammer(Walker):
                 and use is not None
                 and not use.otherwise
                 and len({body for body, _ in use.sites}) == 1
+                and not any(isinstance(a, g.Var) and a.name in varying for a in s.rhs.index[: len(w.frame)])
             ):
                 return max((cost(p.body) for p in w.partitions), default=1.0)
-        return cost(g.Block((s,)))
+        return 0.0 if varies else cost(g.Block((s,)))
 
     def jammed(self, w: g.WithLoop) -> g.WithLoop:
         """The with-loop over the other axes, whose cells are the rows along the last."""
@@ -121,11 +125,6 @@ def _follow(s: g.Stmt, varying: set[str]) -> bool:
     if isinstance(s, g.Let):
         varying.update(t.name for t in s.targets)
     return True
-
-
-def _alike(many: Iterable[g.Stmt], varying: set[str]) -> list[g.Stmt]:
-    """The statements that do not vary."""
-    return [s for s in many if not _follow(s, varying)]
 
 
 def _number(a: g.Atom) -> int:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from sacpy.jit.analysis.certain import quotient
 from sacpy.jit.analysis.facts import HIGHEST, LOWEST, Facts, Sum, product
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.operations import PLACES
@@ -221,12 +222,22 @@ class Learned(Known):
                 self.learn(t.times(b.constant).offset(b.constant - 1) - a)
                 if self.at_most(ZERO, a):
                     self.learn(a - t.times(b.constant))
+                    self._below_multiples(t, a, b.constant)
             return
         self.learn((b - t).offset(-1))
         if code == "mod":
             self.learn((t + b).offset(-1))
         if self.at_most(ZERO, a):
             self.learn(a - t)
+
+    def _below_multiples(self, t: Sum, a: Sum, divisor: int) -> None:
+        """What is at most a multiple of the divisor, and something, has a quotient that is at most what is multiplied:
+        of an index below 2 * n the half is below n."""
+        for name in a.terms:
+            for fact in self.facts.about.get(name, ()):
+                most = quotient(fact + a, divisor) if fact.terms[name] == -a.terms[name] else None
+                if most is not None:
+                    self.learn(most - t)
 
     # ---- operations as sums
 

@@ -28,7 +28,7 @@ from itertools import product
 from sacpy.jit.analysis.costs import size
 from sacpy.jit.analysis.facts import Sum
 from sacpy.jit.ir import graph as g
-from sacpy.jit.ir.rewrite import again, bound, only
+from sacpy.jit.ir.rewrite import again, bound, has_only
 from sacpy.jit.passes.ranges import Ranges
 from sacpy.jit.passes.simplify import Simplifier, whole
 from sacpy.jit.passes.summing import ZERO
@@ -88,7 +88,7 @@ class _ParityCutter:
     def copied(self, p: g.Partition) -> g.Var | None:
         """The array whose cells a partition copies, each to its place."""
         load = self.walk.definition(p.body.results[0])
-        if not isinstance(load, g.Load) or len(load.index) != p.rank or not only(p.body, g.Op, g.Load):
+        if not isinstance(load, g.Load) or len(load.index) != p.rank or not has_only(p.body, g.Op, g.Load):
             return None
         own = all(
             at == i or (at == lower and self.known.at_most(self.known.form(upper), self.known.form(lower).offset(1)))
@@ -143,7 +143,7 @@ class _ParityCutter:
         """Whether code gives what a cell was before, and does nothing else."""
         (value,) = arm.results
         load = self.walk.definition(value)
-        return isinstance(load, g.Load) and load.array == kept and load.index == p.index and only(arm, g.Op, g.Load)
+        return isinstance(load, g.Load) and load.array == kept and load.index == p.index and has_only(arm, g.Op, g.Load)
 
     # ---- loops
 
@@ -153,7 +153,7 @@ class _ParityCutter:
 
     def stepping(self, r: g.For) -> g.For:
         """A loop with only the rounds that do something; itself if that is not known."""
-        found = self.chosen(r.body, lambda arm: arm.results == r.params and only(arm, g.Op, g.Load))
+        found = self.chosen(r.body, lambda arm: arm.results == r.params and has_only(arm, g.Op, g.Load))
         if found is None:
             return r
         parity, body = found
@@ -195,7 +195,7 @@ class _ParityCutter:
         else:
             return None
         parity = self.parity(condition)
-        if parity is None or not only(g.Block(others), g.Op, g.Load):
+        if parity is None or not has_only(g.Block(others), g.Op, g.Load):
             return None
         for holds, (arm, other) in ((True, arms), (False, arms[::-1])):
             if keeps(other):

@@ -20,6 +20,7 @@ from collections.abc import Sequence
 
 from sacpy.jit.analysis.ints import Sums, linear
 from sacpy.jit.ir import graph as g
+from sacpy.jit.ir.rewrite import has_only, rights
 from sacpy.jit.schedule.loops import Goal, IntoArray
 from sacpy.nodes import Node
 
@@ -52,7 +53,7 @@ def residues(p: g.Partition, goals: Sequence[Goal], sums: Sums) -> Residues | No
     divided: list[tuple[str, g.Var, int, int]] = []
     rest: list[g.Stmt] = []
     for s in p.body.statements:
-        if not isinstance(s, g.Let) or not isinstance(s.rhs, g.Op | g.Load):
+        if not isinstance(s, g.Let) or not has_only(g.Block((s,)), g.Op, g.Load, g.If):
             return None
         if isinstance(s.rhs, g.Op) and (found := _divided(s.rhs, index, sums)) is not None:
             divided.append((s.rhs.code, s.targets[0], *found))
@@ -106,4 +107,4 @@ def _are_indices(quotients: set[str], rest: Sequence[g.Stmt], sums: Sums) -> boo
             )
         )
 
-    return any(isinstance(s, g.Let) and isinstance(s.rhs, g.Load) and any(map(counts, s.rhs.index)) for s in rest)
+    return any(any(map(counts, r.index)) for r in rights(g.Block(tuple(rest)), g.Load))

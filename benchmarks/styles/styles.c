@@ -1,0 +1,250 @@
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The computations of `styles.sac` as loops: what each gives goes to `out`; extents come last. */
+
+void halved_grids(double *restrict out, const double *restrict u, int64_t n, int64_t m)
+{
+    memcpy(out, u, n * m * sizeof(double));
+    for (int64_t i = 0; i < n / 2; i++)
+        for (int64_t j = 0; j < m / 2; j++) {
+            const double *a = u + 2 * i * m + 2 * j;
+            double c = 0.25 * (a[0] + a[m] + a[1] + a[m + 1]);
+            double *o = out + 2 * i * m + 2 * j;
+            o[0] = a[0] - c;
+            o[1] = a[1] - c;
+            o[m] = a[m] - c;
+            o[m + 1] = a[m + 1] - c;
+        }
+}
+
+void prolongation_by_axes(double *restrict out, const double *restrict c, int64_t n, int64_t m)
+{
+    const int64_t w = 2 * m - 1;
+    for (int64_t i = 0; i < n; i++) {
+        double *row = out + 2 * i * w;
+        for (int64_t j = 0; j < m - 1; j++) {
+            row[2 * j] = c[i * m + j];
+            row[2 * j + 1] = 0.5 * (c[i * m + j] + c[i * m + j + 1]);
+        }
+        row[w - 1] = c[i * m + m - 1];
+    }
+    for (int64_t i = 1; i < 2 * n - 1; i += 2)
+        for (int64_t j = 0; j < w; j++)
+            out[i * w + j] = 0.5 * (out[(i - 1) * w + j] + out[(i + 1) * w + j]);
+}
+
+static void redblack(double *restrict out, const double *restrict u, int64_t n, int64_t m)
+{
+    memcpy(out, u, n * m * sizeof(double));
+    for (int64_t colour = 0; colour < 2; colour++)
+        for (int64_t i = 1; i < n - 1; i++)
+            for (int64_t j = 1 + (i + 1 + colour) % 2; j < m - 1; j += 2) {
+                double *o = out + i * m + j;
+                o[0] = 0.25 * (o[-m] + o[m] + o[-1] + o[1]);
+            }
+}
+
+void redblack_by_masks(double *out, const double *u, int64_t n, int64_t m) { redblack(out, u, n, m); }
+
+void redblack_by_rows(double *out, const double *u, int64_t n, int64_t m) { redblack(out, u, n, m); }
+
+void points27_by_distance(double *restrict out, const double *restrict u, const double *restrict w, int64_t n,
+                          int64_t m, int64_t l)
+{
+    memcpy(out, u, n * m * l * sizeof(double));
+    for (int64_t i = 1; i < n - 1; i++)
+        for (int64_t j = 1; j < m - 1; j++) {
+            const double *a = u + (i * m + j) * l;
+            double *o = out + (i * m + j) * l;
+            for (int64_t k = 1; k < l - 1; k++) {
+                double s[4] = {0, 0, 0, 0};
+#pragma GCC unroll 3
+                for (int p = -1; p <= 1; p++)
+#pragma GCC unroll 3
+                    for (int q = -1; q <= 1; q++)
+#pragma GCC unroll 3
+                        for (int r = -1; r <= 1; r++)
+                            s[(p != 0) + (q != 0) + (r != 0)] += a[(p * m + q) * l + k + r];
+                o[k] = w[0] * s[0] + w[1] * s[1] + w[2] * s[2] + w[3] * s[3];
+            }
+        }
+}
+
+static void cells(double *restrict out, const double *restrict u, int64_t n, int64_t m, const int64_t c)
+{
+    memcpy(out, u, n * m * c * sizeof(double));
+    for (int64_t i = 1; i < n - 1; i++)
+        for (int64_t k = c; k < (m - 1) * c; k++) {
+            const double *a = u + i * m * c + k;
+            out[i * m * c + k] = a[0] + 0.1 * (a[m * c] - 2.0 * a[0] + a[-m * c]) + 0.2 * (a[c] - a[-c]);
+        }
+}
+
+void cells_of_3(double *out, const double *u, int64_t n, int64_t m, int64_t c) { (void)c; cells(out, u, n, m, 3); }
+
+void cells_of_16(double *out, const double *u, int64_t n, int64_t m, int64_t c) { (void)c; cells(out, u, n, m, 16); }
+
+void pulls(double *restrict out, const double *restrict p, const double *restrict mass, int64_t n, int64_t three)
+{
+    (void)three;
+    for (int64_t i = 0; i < n; i++) {
+        double x = 0, y = 0, z = 0;
+        for (int64_t j = 0; j < n; j++) {
+            double dx = p[3 * j] - p[3 * i], dy = p[3 * j + 1] - p[3 * i + 1], dz = p[3 * j + 2] - p[3 * i + 2];
+            double r = dx * dx + dy * dy + dz * dz + 0.01, f = mass[j] / (r * sqrt(r));
+            x += f * dx;
+            y += f * dy;
+            z += f * dz;
+        }
+        out[3 * i] = x;
+        out[3 * i + 1] = y;
+        out[3 * i + 2] = z;
+    }
+}
+
+void gradient_by_padding(double *restrict out, const double *restrict g, const double *restrict w, int64_t n, int64_t m)
+{
+    const int64_t h = m + 4, b = m + 8;
+    double *padded = calloc((n + 8) * b, sizeof(double));
+    for (int64_t i = 0; i < n; i++)
+        memcpy(padded + (i + 4) * b + 4, g + i * m, m * sizeof(double));
+    for (int64_t i = 0; i < n + 4; i++)
+        for (int64_t j = 0; j < h; j++) {
+            double s = 0;
+#pragma GCC unroll 5
+            for (int64_t p = 0; p < 5; p++)
+#pragma GCC unroll 5
+                for (int64_t q = 0; q < 5; q++)
+                    s += w[(4 - p) * 5 + 4 - q] * padded[(i + p) * b + j + q];
+            out[i * h + j] = s;
+        }
+    free(padded);
+}
+
+void lattice_by_planes(double *restrict out, const double *restrict f, int64_t five, int64_t n, int64_t m)
+{
+    (void)five;
+    const int64_t s = n * m;
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t up = i == 0 ? n - 1 : i - 1, down = i == n - 1 ? 0 : i + 1;
+        for (int64_t j = 0; j < m; j++) {
+            const double *a = f + i * m + j;
+            double rho = a[0] + a[s] + a[2 * s] + a[3 * s] + a[4 * s];
+            double x = (a[s] - a[2 * s]) / rho, y = (a[3 * s] - a[4 * s]) / rho;
+            out[i * m + j] = a[0] + 0.8 * (rho / 3.0 - a[0]);
+            out[s + i * m + (j == m - 1 ? 0 : j + 1)] = a[s] + 0.8 * (rho / 6.0 * (1.0 + 3.0 * x) - a[s]);
+            out[2 * s + i * m + (j == 0 ? m - 1 : j - 1)] = a[2 * s] + 0.8 * (rho / 6.0 * (1.0 - 3.0 * x) - a[2 * s]);
+            out[3 * s + down * m + j] = a[3 * s] + 0.8 * (rho / 6.0 * (1.0 + 3.0 * y) - a[3 * s]);
+            out[4 * s + up * m + j] = a[4 * s] + 0.8 * (rho / 6.0 * (1.0 - 3.0 * y) - a[4 * s]);
+        }
+    }
+}
+
+void halo_copies(double *restrict out, const double *restrict u, int64_t n, int64_t m)
+{
+    for (int64_t i = 0; i < n; i++) {
+        const double *a = u + i * m, *up = u + (i == 0 ? n - 1 : i - 1) * m, *down = u + (i == n - 1 ? 0 : i + 1) * m;
+        double *o = out + i * m;
+        o[0] = 0.5 * a[0] + 0.125 * (up[0] + down[0] + a[m - 1] + a[1]);
+        for (int64_t j = 1; j < m - 1; j++)
+            o[j] = 0.5 * a[j] + 0.125 * (up[j] + down[j] + a[j - 1] + a[j + 1]);
+        o[m - 1] = 0.5 * a[m - 1] + 0.125 * (up[m - 1] + down[m - 1] + a[m - 2] + a[0]);
+    }
+}
+
+static void merge_sorted(int32_t *v, int32_t *other, int64_t n)
+{
+    if (n < 2)
+        return;
+    const int64_t h = n / 2;
+    merge_sorted(v, other, h);
+    merge_sorted(v + h, other + h, n - h);
+    for (int64_t i = 0, j = h, k = 0; k < n; k++)
+        other[k] = j >= n || (i < h && v[i] <= v[j]) ? v[i++] : v[j++];
+    memcpy(v, other, n * sizeof(int32_t));
+}
+
+void merge_sort(int32_t *out, const int32_t *v, int64_t n)
+{
+    int32_t *other = malloc(n * sizeof(int32_t));
+    memcpy(out, v, n * sizeof(int32_t));
+    merge_sorted(out, other, n);
+    free(other);
+}
+
+static void lomuto_sorted(int32_t *v, int64_t lo, int64_t hi)
+{
+    if (lo >= hi)
+        return;
+    int32_t pivot = v[hi];
+    int64_t at = lo;
+    for (int64_t k = lo; k < hi; k++)
+        if (v[k] < pivot) {
+            int32_t t = v[at];
+            v[at++] = v[k];
+            v[k] = t;
+        }
+    v[hi] = v[at];
+    v[at] = pivot;
+    lomuto_sorted(v, lo, at - 1);
+    lomuto_sorted(v, at + 1, hi);
+}
+
+void lomuto(int32_t *out, const int32_t *v, int64_t n)
+{
+    memcpy(out, v, n * sizeof(int32_t));
+    lomuto_sorted(out, 0, n - 1);
+}
+
+void windows_in_3(double *restrict out, const double *restrict u, int64_t n, int64_t m, int64_t l)
+{
+    for (int64_t i = 0; i < n - 2; i++)
+        for (int64_t j = 0; j < m - 2; j++)
+            for (int64_t k = 0; k < l - 2; k++) {
+                double s = 0;
+#pragma GCC unroll 3
+                for (int p = 0; p < 3; p++)
+#pragma GCC unroll 3
+                    for (int q = 0; q < 3; q++)
+#pragma GCC unroll 3
+                        for (int r = 0; r < 3; r++)
+                            s += u[((i + p) * m + j + q) * l + k + r];
+                out[(i * (m - 2) + j) * (l - 2) + k] = s;
+            }
+}
+
+void windows_in_4(double *restrict out, const double *restrict u, int64_t n, int64_t m, int64_t l, int64_t o)
+{
+    for (int64_t h = 0; h < n - 1; h++)
+        for (int64_t i = 0; i < m - 1; i++)
+            for (int64_t j = 0; j < l - 1; j++)
+                for (int64_t k = 0; k < o - 1; k++) {
+                    double s = 0;
+#pragma GCC unroll 16
+                    for (int p = 0; p < 16; p++)
+                        s += u[(((h + (p >> 3)) * m + i + (p >> 2 & 1)) * l + j + (p >> 1 & 1)) * o + k + (p & 1)];
+                    out[((h * (m - 1) + i) * (l - 1) + j) * (o - 1) + k] = s;
+                }
+}
+
+void mandelbrot_by_arrays(int32_t *restrict out, const double *restrict x, const double *restrict y, int64_t steps,
+                          int64_t n, int64_t m)
+{
+    double *re = malloc(n * m * sizeof(double)), *im = malloc(n * m * sizeof(double));
+    memcpy(re, x, n * m * sizeof(double));
+    memcpy(im, y, n * m * sizeof(double));
+    memset(out, 0, n * m * sizeof(int32_t));
+    for (int64_t s = 0; s < steps; s++)
+        for (int64_t k = 0; k < n * m; k++) {
+            int inside = re[k] * re[k] + im[k] * im[k] <= 4.0;
+            double a = re[k] * re[k] - im[k] * im[k] + x[k], b = 2.0 * re[k] * im[k] + y[k];
+            re[k] = inside ? a : re[k];
+            im[k] = inside ? b : im[k];
+            out[k] += inside;
+        }
+    free(re);
+    free(im);
+}
