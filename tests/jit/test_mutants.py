@@ -174,9 +174,9 @@ MUTANTS: dict[Mutant, str] = {
     Mutant(
         "a scratch array that is filled but for its start is each round's own",
         ANALYSIS + "depends",
-        "_fills",
-        "r.lower != g.integer(0)",
-        "False",
+        "_extent_of",
+        "r.lower == g.integer(0)",
+        "True",
     ): "drafted",
     Mutant(
         "a copy of two rows from one is a copy of both",

@@ -25,7 +25,7 @@ the code runs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from sacpy.jit.analysis.access import accesses
@@ -33,7 +33,7 @@ from sacpy.jit.analysis.ints import Ints
 from sacpy.jit.analysis.overlap import ALWAYS, MOST, Conditions, Overlap, Test, tested
 from sacpy.jit.analysis.versions import Use, follow
 from sacpy.jit.ir import graph as g
-from sacpy.jit.ir.rewrite import bound, uses
+from sacpy.jit.ir.rewrite import bound, setters, uses
 from sacpy.nodes import Node, replace
 
 if TYPE_CHECKING:
@@ -242,7 +242,7 @@ def filled_before_read(b: g.Block, array: g.Var) -> bool:
     if any(_replaces_all(s, array) for s in b.statements):
         return True
     found = _handed(b, array)
-    return found is not None and _fills(*found, ())
+    return found is not None and fills(*found, setters(b.statements), {})
 
 
 def _replaces_all(s: g.Stmt, array: g.Var) -> bool:
@@ -269,34 +269,41 @@ def _handed(b: g.Block, array: g.Var) -> tuple[g.Let, int] | None:
     )
 
 
-def _fills(s: g.Let, k: int, outer: tuple[g.For, ...]) -> bool:
-    """Whether a loop, in some others, sets all elements of the array that is its carried variable number `k`, one in
-    each round."""
+def fills(s: g.Let, k: int, made: Mapping[str, g.Let], around: Mapping[g.Atom, g.Atom]) -> bool:
+    """Whether a loop sets all elements, or rows, of the array that is its carried variable number `k`, one in each
+    round, and reads none but that, after it has set it. `made`: what sets names around it; `around`: the extents that
+    loops around it run over, by their counters."""
     r = s.rhs
     assert isinstance(r, g.For)
-    p = r.params[k]
-    if r.step != 1 or r.lower != g.integer(0):
+    p, extent = r.params[k], _extent_of(r, made)
+    if extent is None:
         return False
-    loops = (*outer, r)
+    loops = {**around, r.index: extent}
     inner = _handed(r.body, p)
     if inner is not None:
         result = inner[0].targets[inner[1]]
-        return r.body.results[k] == result and uses(r.body)[result.name] == 1 and _fills(*inner, loops)
+        return r.body.results[k] == result and uses(r.body)[result.name] == 1 and fills(*inner, made, loops)
     return _sets_its_own(r.body, p, r.body.results[k], loops)
 
 
-def _sets_its_own(b: g.Block, array: g.Var, result: g.Atom, loops: Sequence[g.For]) -> bool:
-    """Whether a block sets the element that has the loops' counters as indices, for which they run over all of the
-    array, and reads only that, afterwards."""
+def _extent_of(r: g.For, made: Mapping[str, g.Let]) -> g.Atom | None:
+    """The extent that a loop runs over from one end to the other, up or down."""
+    if r.step == 1 and r.lower == g.integer(0):
+        return r.upper
+    last = made.get(r.lower.name) if isinstance(r.lower, g.Var) and r.step == -1 and r.upper == g.integer(-1) else None
+    op = None if last is None else last.rhs
+    return op.args[0] if isinstance(op, g.Op) and op == g.Op("add", (op.args[0], g.integer(-1)), True) else None
+
+
+def _sets_its_own(b: g.Block, array: g.Var, result: g.Atom, loops: Mapping[g.Atom, g.Atom]) -> bool:
+    """Whether a block sets the element, or row, that has the loops' counters as indices, for which they run over all of
+    the array, and reads only that, afterwards."""
     update = next((s.rhs for s in b.statements if isinstance(s, g.Let) and s.targets[:1] == (result,)), None)
     if not isinstance(update, g.Update) or update.array != array or not isinstance(result, g.Var):
         return False
-    upper: dict[g.Atom, g.Atom] = {r.index: r.upper for r in loops}
-    if (
-        len(upper) != len(update.index)
-        or set(update.index) != upper.keys()
-        or tuple(upper[i] for i in update.index) != g.extents_of(array)
-    ):
+    if set(update.index) != loops.keys() or len(loops) != len(update.index):
+        return False
+    if tuple(loops[i] for i in update.index) != g.extents_of(array)[: len(loops)]:
         return False
     return uses(b)[array.name] == 1 and own_cell(g.Block(b.statements), result, update.index)
 
@@ -306,6 +313,7 @@ __all__ = [
     "Conditions",
     "Test",
     "filled_before_read",
+    "fills",
     "independent",
     "leaves",
     "may_assign",

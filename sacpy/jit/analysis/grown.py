@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.operations import PLACES
-from sacpy.jit.ir.rewrite import bound
+from sacpy.jit.ir.rewrite import bound, rights
 from sacpy.nodes import Node
 
 
@@ -34,11 +34,7 @@ def rows_of(p: g.Partition) -> Rows | None:
     """The rows in which a partition's index lies; None where its body does not ask, or asks in several ways."""
     if p.rank != 1 or p.step is not None or p.lower != (g.integer(0),):
         return None
-    asked = {
-        s.rhs.args
-        for s in g.statements(p.body)
-        if isinstance(s, g.Let) and isinstance(s.rhs, g.Op) and s.rhs.code in PLACES and s.rhs.args[0] == p.index[0]
-    }
+    asked = {op.args for op in rights(p.body, g.Op) if op.code in PLACES and op.args[0] == p.index[0]}
     own = bound(p.body) | {v.name for v in p.index} if asked else set()
     found = [args for args in asked if not any(isinstance(a, g.Var) and a.name in own for a in args[1:])]
     return Rows(found[0]) if len(found) == 1 else None

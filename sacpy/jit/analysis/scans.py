@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from sacpy.jit.analysis.combine import step_of
 from sacpy.jit.analysis.straight import is_straight
 from sacpy.jit.ir import graph as g
-from sacpy.jit.ir.rewrite import needed_for, uses
+from sacpy.jit.ir.rewrite import needed_for, setters, uses
 from sacpy.lang.types import BITS, REAL
 from sacpy.nodes import Node
 
@@ -94,7 +94,7 @@ def chain_of(r: g.For, *, strict: bool) -> Chain | None:
         or (strict and any(p.base in REAL for p in scalars))
     ):
         return None
-    lets = {s.targets[0].name: s for s in r.body.statements if isinstance(s, g.Let) and s.targets}
+    lets = setters(r.body.statements)
     after = dict(zip(r.params, r.body.results))
     updates = [_made(after[a], lets) for a in arrays]
     written: list[g.Atom] = []
@@ -153,7 +153,7 @@ def scan_of(r: g.For, made: Mapping[str, g.Op], *, strict: bool) -> Scan | None:
     ):
         return None
     (array,) = arrays
-    lets = {s.targets[0].name: s for s in r.body.statements if isinstance(s, g.Let) and s.targets}
+    lets = setters(r.body.statements)
     update = _made(r.body.results[r.params.index(array)], lets)
     if (
         update is None

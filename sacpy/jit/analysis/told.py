@@ -6,6 +6,7 @@ In: a function. Out: the scalar results that are computed of its parameters by a
 from __future__ import annotations
 
 from sacpy.jit.ir import graph as g
+from sacpy.jit.ir.rewrite import free, has_only, needed_for
 
 MOST = 8  # operations
 
@@ -15,23 +16,10 @@ Told = dict[int, tuple[g.Let, ...]]  # by the number of a result: the operations
 def told(f: g.Function) -> Told:
     """The scalar results of a function that its arguments tell."""
     params = {p.name for p in f.params}
-    ops = {s.targets[0].name: s for s in f.body.statements if isinstance(s, g.Let) and isinstance(s.rhs, g.Op)}
     found: Told = {}
     for k, a in enumerate(f.body.results):
-        if isinstance(a.type, g.ScalarType):
-            needed: dict[str, g.Let] = {}
-            if _of_params(a, params, ops, needed):
-                found[k] = tuple(needed.values())
+        ops = needed_for((a,), f.body) if isinstance(a.type, g.ScalarType) else ()
+        needed = g.Block(ops, (a,))
+        if isinstance(a.type, g.ScalarType) and len(ops) <= MOST and has_only(needed, g.Op) and free(needed) <= params:
+            found[k] = ops
     return found
-
-
-def _of_params(a: g.Atom, params: set[str], ops: dict[str, g.Let], needed: dict[str, g.Let]) -> bool:
-    if isinstance(a, g.Const) or a.name in params or a.name in needed:
-        return True
-    s = ops.get(a.name)
-    if s is None or len(needed) >= MOST or not isinstance(s.rhs, g.Op):
-        return False
-    if not all(_of_params(x, params, ops, needed) for x in s.rhs.args):
-        return False
-    needed[a.name] = s
-    return len(needed) <= MOST

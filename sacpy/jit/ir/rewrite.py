@@ -315,11 +315,11 @@ def names_of(function: g.Function) -> Names:
     return names
 
 
-def needed_for(results: Iterable[g.Atom], block: g.Block, given: Container[str] = ()) -> tuple[g.Stmt, ...]:
+def needed_for(results: Iterable[g.Atom], block: g.Block, given: Container[str] = ()) -> tuple[g.Let, ...]:
     """The statements of a block that some of its variables come from, checks left out; those that set what is `given`
     are not among them, nor what only these need."""
     names = {a.name for a in results if isinstance(a, g.Var)}
-    found: list[g.Stmt] = []
+    found: list[g.Let] = []
     for s in reversed(block.statements):
         if isinstance(s, g.Let) and any(t.name in names and t.name not in given for t in s.targets):
             found.append(s)

@@ -20,10 +20,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from sacpy.jit.analysis.depends import own_cell
 from sacpy.jit.analysis.scans import scan_of
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.names import Names
-from sacpy.jit.ir.rewrite import Reader, Rewriter, inner_binders, names_of, uses
+from sacpy.jit.ir.rewrite import Reader, Rewriter, has_only, inner_binders, names_of, uses
 from sacpy.nodes import replace
 
 BACK = 8  # statements before a map among which its scan may be
@@ -114,7 +115,7 @@ class _Joiner(Rewriter):
         assert isinstance(array.type, g.ArrayType)
         if scan is None or scan.accumulator is None or not _as_long(r, p) or w.frame != array.type.extents:
             return None
-        if not _at_own_index(p.body, p.index, array):
+        if not own_cell(p.body, array, p.index):
             return None
         at = r.params.index(scan.array)
         given, written = (
@@ -189,15 +190,7 @@ def _is_map(s: g.Let) -> bool:
     (p,), (o,) = w.partitions, w.operators
     if not isinstance(o, g.Genarray) or o.cell or p.rank != 1 or p.step is not None or not w.complete:
         return False
-    return p.lower == (g.integer(0),) and all(
-        isinstance(t, g.Let) and isinstance(t.rhs, g.Op | g.Load | g.If | g.Var) for t in g.statements(p.body)
-    )
-
-
-def _at_own_index(b: g.Block, index: tuple[g.Var, ...], array: g.Var) -> bool:
-    """Whether a body uses an array only by loading it at its own index."""
-    loads = (s.rhs for s in g.statements(b) if isinstance(s, g.Let) and isinstance(s.rhs, g.Load))
-    return uses(b)[array.name] == sum(r.array == array and r.index == index for r in loads)
+    return p.lower == (g.integer(0),) and has_only(p.body, g.Op, g.Load, g.If, g.Var)
 
 
 def _as_long(r: g.For, p: g.Partition) -> bool:

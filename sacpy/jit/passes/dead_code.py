@@ -20,7 +20,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import TypeVar
 
 from sacpy.jit.ir import graph as g
-from sacpy.jit.ir.rewrite import laid_out_rows
+from sacpy.jit.ir.rewrite import callees, laid_out_rows, rights
 from sacpy.jit.passes.units import per_function
 from sacpy.nodes import Record, replace
 
@@ -259,9 +259,8 @@ def endless(unit: g.Unit) -> frozenset[str]:
     found: set[str] = set()
     calls: dict[str, set[str]] = {}
     for f in unit.functions:
-        inside = [s.rhs for s in g.statements(f.body) if isinstance(s, g.Let)]
-        calls[f.name] = {r.function for r in inside if isinstance(r, g.Call)}
-        if any(isinstance(r, g.Loop) for r in inside):
+        calls[f.name] = callees(f)
+        if any(rights(f.body, g.Loop)):
             found.add(f.name)
     while found and (more := {name for name, called in calls.items() if name not in found and called & found}):
         found |= more

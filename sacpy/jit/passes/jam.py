@@ -26,7 +26,7 @@ from collections.abc import Iterable
 from sacpy.jit.analysis.costs import cost, size
 from sacpy.jit.analysis.sites import Sites, sites
 from sacpy.jit.ir import graph as g
-from sacpy.jit.ir.rewrite import Rewriter, free
+from sacpy.jit.ir.rewrite import Rewriter, free, has_only
 from sacpy.jit.passes.mappings import stands
 from sacpy.jit.passes.repeated_work import CHEAP
 from sacpy.jit.passes.units import wherever
@@ -35,6 +35,7 @@ from sacpy.nodes import replace
 
 SHORT = 4  # extent of the axis
 CODE = 150  # statements of the new body
+STRAIGHT = (g.Op, g.Load, g.If, g.Cons, g.Var, g.Const)
 
 
 class _Jammer(Walker):
@@ -161,7 +162,7 @@ def _is_candidate(w: g.WithLoop) -> bool:
     return (
         bool(sums)
         and all(map(_is_sum, sums))
-        and all(map(_is_straight, p.body.statements))
+        and all(has_only(g.Block((s,)), *STRAIGHT, g.WithLoop, checks=True) for s in p.body.statements)
         and size(p.body) * _number(last) <= CODE
     )
 
@@ -173,13 +174,7 @@ def _is_sum(w: g.WithLoop) -> bool:
         for o in w.operators
     ):
         return False
-    return not any(
-        isinstance(s, g.Let) and isinstance(s.rhs, g.WithLoop) for s in g.statements(w.partitions[0].body)
-    ) and all(map(_is_straight, g.statements(w.partitions[0].body)))
-
-
-def _is_straight(s: g.Stmt) -> bool:
-    return isinstance(s, g.Check) or isinstance(s.rhs, g.Op | g.Load | g.If | g.Cons | g.Var | g.Const | g.WithLoop)
+    return has_only(w.partitions[0].body, *STRAIGHT, checks=True)
 
 
 @wherever(lambda r: isinstance(r, g.WithLoop) and _is_candidate(r))

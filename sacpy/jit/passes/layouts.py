@@ -20,7 +20,7 @@ from collections.abc import Iterable, Sequence
 
 from sacpy.jit.analysis.makers import count_uses, only_loads
 from sacpy.jit.ir import graph as g
-from sacpy.jit.ir.rewrite import Rewriter, copied, names_of, uses
+from sacpy.jit.ir.rewrite import Rewriter, copied, names_of, rights, uses
 from sacpy.nodes import replace
 
 
@@ -95,11 +95,10 @@ def _is_changed(b: g.Block, number: int, array: g.Var, source: g.Var) -> bool:
 def _whole(b: g.Block) -> Sequence[object]:
     """What a block uses in another way than by loads of elements, inner blocks included."""
     found: list[object] = list(b.results)
-    for s in g.statements(b):
-        if isinstance(s, g.Let):
-            found += [a for a in g.operands(s.rhs) if not isinstance(s.rhs, g.Load) or a != s.rhs.array]
-            for inner in g.blocks(s.rhs):
-                found += inner.results
+    for r in rights(b):
+        found += [a for a in g.operands(r) if not isinstance(r, g.Load) or a != r.array]
+        for inner in g.blocks(r):
+            found += inner.results
     return found
 
 

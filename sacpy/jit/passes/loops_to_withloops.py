@@ -23,7 +23,7 @@ from collections.abc import Mapping, Sequence
 
 from sacpy.jit.analysis.combine import Step, inner_loop, steps_of, without
 from sacpy.jit.ir import graph as g
-from sacpy.jit.ir.rewrite import bound, free
+from sacpy.jit.ir.rewrite import bound, free, has_only, rights
 from sacpy.jit.passes.reductions import fold_of
 from sacpy.jit.passes.units import wherever
 from sacpy.jit.passes.walker import Walker
@@ -64,11 +64,13 @@ def nest_of(r: g.For) -> Nest | None:
         if inner is None:
             break
         rest = r.body.statements[:-1]
-        if not all(map(_is_cheap, rest)) or any(p.name in free(g.Block(rest)) for p in r.params):
+        if not has_only(g.Block(rest), g.Op, g.Load, checks=True) or any(
+            p.name in free(g.Block(rest)) for p in r.params
+        ):
             return None
         before += rest
         loops.append(inner)
-    index = _first_set(r.body)
+    index = next((u.index for u in rights(r.body, g.Update)), None)
     numbers = {loop.index: k for k, loop in enumerate(loops)}
     if index is None or set(index) != numbers.keys() or len(index) != len(numbers):
         return None
@@ -92,15 +94,6 @@ def nest_of(r: g.For) -> Nest | None:
     return Nest(tuple(loops), tuple(before), axes, tuple(steps))
 
 
-def _is_cheap(s: g.Stmt) -> bool:
-    return isinstance(s, g.Check) or isinstance(s.rhs, g.Op | g.Load)
-
-
-def _first_set(b: g.Block) -> tuple[g.Atom, ...] | None:
-    """The index of the first update in a block."""
-    return next((s.rhs.index for s in g.statements(b) if isinstance(s, g.Let) and isinstance(s.rhs, g.Update)), None)
-
-
 def _sets(b: g.Block, array: g.Var, result: g.Atom, index: tuple[g.Atom, ...]) -> bool:
     """Whether all that a block does with an array is to read and to replace the element at an index, but not in loops,
     and then to give it."""
@@ -115,12 +108,8 @@ def _sets(b: g.Block, array: g.Var, result: g.Atom, index: tuple[g.Atom, ...]) -
 def _loads(b: g.Block, array: g.Var) -> bool:
     """Whether a block reads elements of an array, or an inner one gives it as it is."""
     return any(
-        isinstance(s, g.Let)
-        and (
-            (isinstance(s.rhs, g.Load) and s.rhs.array == array)
-            or any(array in inner.results for inner in g.blocks(s.rhs))
-        )
-        for s in g.statements(b)
+        (isinstance(r, g.Load) and r.array == array) or any(array in inner.results for inner in g.blocks(r))
+        for r in rights(b)
     )
 
 

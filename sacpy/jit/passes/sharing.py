@@ -67,23 +67,19 @@ class _Sharer(Fuser):
 def _shared(function: g.Function) -> dict[str, _Shared]:
     """The arrays that with-loops make with some work, and that are loaded in several bodies, and not used otherwise."""
     loops = [
-        s
+        (s.targets, s.rhs)
         for s in g.statements(function.body)
         if isinstance(s, g.Let) and isinstance(s.rhs, g.WithLoop) and s.rhs.frame is not None
     ]
-    made = [
-        (s, s.rhs)
-        for s in loops
-        if isinstance(s.rhs, g.WithLoop) and any(cost(p.body) > CHEAP for p in s.rhs.partitions)
-    ]
+    made = [(targets, w) for targets, w in loops if any(cost(p.body) > CHEAP for p in w.partitions)]
     if not made or len(loops) < 3:
         return {}
     uses = sites(function).uses
     found: dict[str, _Shared] = {}
-    for s, w in made:
-        mine = [uses[t.name] for t in s.targets]
+    for targets, w in made:
+        mine = [uses[t.name] for t in targets]
         if not any(use.otherwise for use in mine) and len({body for use in mine for body, _ in use.sites}) > 1:
-            found.update((t.name, _Shared(s.targets[0].name, len(w.frame or ()))) for t in s.targets)
+            found.update((t.name, _Shared(targets[0].name, len(w.frame or ()))) for t in targets)
     return found
 
 

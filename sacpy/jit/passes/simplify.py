@@ -17,6 +17,7 @@ from itertools import product
 
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.operations import TRANSCENDENTAL
+from sacpy.jit.ir.rewrite import has_only, rights
 from sacpy.jit.passes import algebra
 from sacpy.jit.passes.cse import key_of
 from sacpy.jit.passes.mappings import forced, is_program, stands
@@ -405,10 +406,10 @@ def speculated(s: g.Stmt) -> g.Stmt:
 
 def _speculable(r: g.If) -> bool:
     """Whether both branches may be evaluated: few cheap operations, which are total, and scalar results."""
-    found: list[g.Stmt] = [*r.then.statements, *r.otherwise.statements]
-    if len(found) > SPECULATED or any(not isinstance(a.type, g.ScalarType) for a in r.then.results):
+    both = g.Block((*r.then.statements, *r.otherwise.statements))
+    if len(both.statements) > SPECULATED or any(map(g.extents_of, r.then.results)) or not has_only(both, g.Op):
         return False
-    return all(isinstance(s, g.Let) and isinstance(s.rhs, g.Op) and s.rhs.code not in TRANSCENDENTAL for s in found)
+    return all(op.code not in TRANSCENDENTAL for op in rights(both, g.Op))
 
 
 @on_functions
