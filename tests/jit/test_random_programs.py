@@ -63,7 +63,6 @@ def test_a_sample_goes_everywhere(sample: Findings) -> None:
         "scalar_replacement",
         "argmin_strips",
         "accumulating",
-        "stage_slice",
         "short_circuit",
         "reductions",
         "scatter",

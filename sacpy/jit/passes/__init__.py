@@ -36,7 +36,6 @@ from sacpy.jit.passes import (
     sharing,
     short_circuit,
     split,
-    stage_slice,
     stepping,
     unroll,
 )
@@ -133,7 +132,6 @@ PLACING = (
     Step("assigning", assigning.run, "a part that is assigned is computed where it goes", "cpu"),
     Step("assigning_cells", assigning.run_device, "the same by threads", "device"),
     Step("private", private.run, "scratch that a round fills is its own, so that rounds are independent", "cpu"),
-    Step("stage_slice", stage_slice.run, "a part that moves is computed aside, the rest is not copied", "cpu"),
     Step("carried", carried.run, "what a loop computes anew from itself is changed where it lies", "cpu"),
     Step("dead_code", dead_code.run, "without what nobody carries any more", "cpu"),
     Step("scatter", scatter.run, "loops left over that add where the data say: in pieces of their own", "cpu"),

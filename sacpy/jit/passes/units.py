@@ -20,14 +20,19 @@ def per_function(unit: g.Unit, work: Work) -> g.Unit:
     )
 
 
+def _named_as(work: Work, run: Pass) -> Pass:
+    """A pass that goes by the name of what it does to functions, where that stands."""
+    run.__doc__, run.__module__, run.__name__ = work.__doc__, work.__module__, work.__name__
+    return run
+
+
 def on_functions(work: Work) -> Pass:
     """The pass that does work on every function."""
 
     def run(unit: g.Unit) -> g.Unit:
         return per_function(unit, work)
 
-    run.__doc__ = work.__doc__
-    return run
+    return _named_as(work, run)
 
 
 def wherever(is_such: Callable[[g.Rhs], object]) -> Callable[[Work], Pass]:
@@ -35,9 +40,7 @@ def wherever(is_such: Callable[[g.Rhs], object]) -> Callable[[Work], Pass]:
     are."""
 
     def on_units(work: Work) -> Pass:
-        made = on_functions(lambda f: work(f) if any(map(is_such, rights(f.body))) else f)
-        made.__doc__ = work.__doc__
-        return made
+        return _named_as(work, on_functions(lambda f: work(f) if any(map(is_such, rights(f.body))) else f))
 
     return on_units
 
