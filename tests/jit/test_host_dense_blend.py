@@ -58,7 +58,7 @@ def parts(u: Unit) -> list[list[Partition]]:
 def test_points_of_one_colour(base: str, dtype: str) -> None:
     u = parsed(CHESS.format(base=base))
     assert [len(g) for g in grouped(parts(u)[0])] == [2]
-    assert "[512 x" in lower(u, STRICT)
+    assert f"[{dense_blend.STRIP} x" in lower(u, STRICT)
     agree_on(u, [[RNG.integers(0, 9, shape).astype(dtype), rounds] for shape in SHAPES for rounds in (0, 1, 3)])
 
 
@@ -81,7 +81,7 @@ PLAIN = "double x = load a[i]\n            double y = mul x, 2.0\n            yi
 @pytest.mark.parametrize("step", [2, 3, 4, 5])
 def test_steps_and_ends(operator: str, step: int) -> None:
     u = parsed(COMB.format(operator=operator, step=step, body=PLAIN))
-    assert ("[512 x" in lower(u, STRICT)) == (step <= dense_blend.MOST_STEP)
+    assert (f"[{dense_blend.STRIP} x" in lower(u, STRICT)) == (step <= dense_blend.MOST_STEP)
     ends = [(0, 1), (0, 2), (1, 9), (3, 3), (5, 2), (2, 30), (29, 30)]
     agree_on(
         u,
@@ -112,7 +112,7 @@ def test_on_threads_chunks_meet_at_steps() -> None:
 )
 def test_what_does_not_pay_or_may_not_be_there_is_computed_point_by_point(body: str) -> None:
     u = parsed(COMB.format(operator="modarray a", step=2, body=body))
-    assert "[512 x" not in lower(u, STRICT)
+    assert f"[{dense_blend.STRIP} x" not in lower(u, STRICT)
     agree_on(u, [[RNG.standard_normal(30), first, 30] for first in (0, 1)])
 
 
