@@ -269,17 +269,10 @@ class _Element(Node):
 
 def nest_of(r: g.For) -> Nest | None:
     """The nest that a loop is, if that is all it does."""
-    loops: list[g.For] = [r]
-    around: list[g.Stmt] = []
-    while True:
-        r = loops[-1]
-        if r.step != 1 or len(r.params) != 1 or not g.extents_of(r.params[0]):
-            return None
-        inner = inner_loop(r)
-        if inner is None:
-            break
-        around += r.body.statements[:-1]
-        loops.append(inner)
+    loops, around = loops_in(r)
+    if not all(r.step == 1 and len(r.params) == 1 and g.extents_of(r.params[0]) for r in loops):
+        return None
+    r = loops[-1]
     (array,), given = r.params, loops[0].initial[0]
     element = _element(r.body, array)
     if element is None or not isinstance(given, g.Var):
@@ -314,7 +307,17 @@ def nest_of(r: g.For) -> Nest | None:
     return Nest(given, parallel, reduced, before, body, step, counters == order)
 
 
-def inner_loop(r: g.For) -> g.For | None:
+def loops_in(r: g.For) -> tuple[tuple[g.For, ...], tuple[g.Stmt, ...]]:
+    """A loop and those in it, one in the other, as far as each does all that its round does to the arrays; and what
+    stands around the innermost one."""
+    loops, around = [r], list[g.Stmt]()
+    while (inner := _inner_loop(loops[-1])) is not None:
+        around += loops[-1].body.statements[:-1]
+        loops.append(inner)
+    return tuple(loops), tuple(around)
+
+
+def _inner_loop(r: g.For) -> g.For | None:
     """The loop that is all that becomes of the arrays in a round."""
     last = r.body.statements[-1] if r.body.statements else None
     if (

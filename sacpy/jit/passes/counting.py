@@ -89,7 +89,7 @@ class _Counting:
             g.Op("le", (bound, g.integer(HIGHEST - room))) if up else g.Op("le", (g.integer(LOWEST + room), bound))
         ):
             return None
-        return bound if strict else self.walk.emit("end", g.Op("add", (bound, g.integer(1 if up else -1))))
+        return bound if strict else self.walk.op("end", "add", bound, g.integer(1 if up else -1))
 
     def demand(self, op: g.Op) -> bool:
         """Checks a condition, unless it is known to hold; False if it is known not to."""

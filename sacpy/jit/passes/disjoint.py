@@ -140,15 +140,15 @@ class _Divider:
         left: list[Box] = []
         lower, upper = list(box[0]), list(box[1])
         for k, (low, high) in enumerate(zip(*hidden)):
-            high = self.walk.emit("cut", g.Op("max", (high, low)))
-            below = self.walk.emit("cut", g.Op("min", (upper[k], low)))
-            above = self.walk.emit("cut", g.Op("max", (lower[k], high)))
+            high = self.walk.op("cut", "max", high, low)
+            below = self.walk.op("cut", "min", upper[k], low)
+            above = self.walk.op("cut", "max", lower[k], high)
             for start, end in ((lower[k], below), (above, upper[k])):
                 if not self.walk.runs_never(start, end):
                     left.append(((*lower[:k], start, *lower[k + 1 :]), (*upper[:k], end, *upper[k + 1 :])))
             lower[k], upper[k] = (
-                self.walk.emit("cut", g.Op("max", (lower[k], low))),
-                self.walk.emit("cut", g.Op("min", (upper[k], high))),
+                self.walk.op("cut", "max", lower[k], low),
+                self.walk.op("cut", "min", upper[k], high),
             )
         return left
 

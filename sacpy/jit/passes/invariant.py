@@ -65,7 +65,7 @@ class _Mover:
             assert isinstance(new, g.For)
             ends = self.ends(new.lower, new.upper, new.step)
             low, high = (new.lower, new.upper) if r.step > 0 else (new.upper, new.lower)
-            empty = self.walk.emit("empty", g.Op("le", (high, low)))
+            empty = self.walk.op("empty", "le", high, low)
             inside = bound(new.body) | {p.name for p in new.params} | {new.index.name}
             return replace(new, body=self.raised(new.body, _Space({new.index.name: ends}, inside, empty)))
         if isinstance(r, g.Loop):
@@ -90,7 +90,7 @@ class _Mover:
             return p
         empty: g.Atom = g.FALSE
         for lower, upper in zip(p.lower, p.upper):
-            empty = self.walk.emit("empty", g.Op("or", (self.walk.emit("empty", g.Op("le", (upper, lower))), empty)))
+            empty = self.walk.op("empty", "or", self.walk.op("empty", "le", upper, lower), empty)
         ends = {i.name: self.ends(lo, up, _step(p, k)) for k, (i, lo, up) in enumerate(zip(p.index, p.lower, p.upper))}
         return replace(p, body=self.raised(p.body, _Space(ends, bound(p.body) | set(ends) | self.threaded, empty)))
 
@@ -101,13 +101,10 @@ class _Mover:
         distance = bound_ - first if step > 0 else first - bound_
         if abs(step) == 1 or not self.known.fits(distance):
             return (first, bound_.offset(-1)) if step > 0 else (bound_.offset(1), first)
-        room = self.walk.emit(
-            "room",
-            g.Op(
-                "sub", (self.walk.emit("room", g.Op("max", (self.known.atom_of(distance), g.integer(1)))), g.integer(1))
-            ),
+        room = self.walk.op(
+            "room", "sub", self.walk.op("room", "max", self.known.atom_of(distance), g.integer(1)), g.integer(1)
         )
-        last = first + self.known.form(self.walk.emit("rounds", g.Op("div", (room, g.integer(abs(step)))))).times(step)
+        last = first + self.known.form(self.walk.op("rounds", "div", room, g.integer(abs(step)))).times(step)
         return (first, last) if step > 0 else (last, first)
 
     # ---- operations and loads
@@ -161,7 +158,7 @@ class _Mover:
             if isinstance(s, g.Check):
                 worst = self.worst(s.condition, space)
                 if worst is not None:
-                    condition = self.walk.emit("ok", g.Op("or", (worst, space.empty)))
+                    condition = self.walk.op("ok", "or", worst, space.empty)
                     self.walk.check(g.Check(condition, s.what, s.span), condition)
                     continue
             kept.append(s)
@@ -176,11 +173,7 @@ class _Mover:
             return None
         if rhs.code in ("and", "or"):
             parts = [self.worst(a, space) for a in rhs.args]
-            return (
-                None
-                if parts[0] is None or parts[1] is None
-                else self.walk.emit("ok", g.Op(rhs.code, (parts[0], parts[1])))
-            )
+            return None if parts[0] is None or parts[1] is None else self.walk.op("ok", rhs.code, parts[0], parts[1])
         if rhs.code not in ("lt", "le") or rhs.args[0].base != "int":
             return None
         return self.all_at_least_0(
@@ -209,7 +202,7 @@ class _Mover:
             condition = None if least is None else self.not_negative(least)
             if condition is None:
                 return None
-            found = self.walk.emit("ok", g.Op("and", (condition, found)))
+            found = self.walk.op("ok", "and", condition, found)
         return found
 
     def least_of(self, s: Sum, space: _Space) -> Sum | None:
@@ -233,12 +226,10 @@ class _Mover:
         )
         for a, b in ((more, less.offset(-s.constant)), (more.offset(s.constant), less)):
             if self.known.fits(a) and self.known.fits(b):
-                return self.walk.emit("ok", g.Op("le", (self.known.atom_of(b), self.known.atom_of(a))))
+                return self.walk.op("ok", "le", self.known.atom_of(b), self.known.atom_of(a))
         if not is_moderate(s):
             return None
-        return self.walk.emit(
-            "ok", g.Op("le", (self.known.long_of(less.offset(-s.constant)), self.known.long_of(more)))
-        )
+        return self.walk.op("ok", "le", self.known.long_of(less.offset(-s.constant)), self.known.long_of(more))
 
 
 def _step(p: g.Partition, axis: int) -> int:

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from sacpy.jit.analysis.combine import Step, inner_loop, steps_of, without
+from sacpy.jit.analysis.combine import Step, loops_in, steps_of, without
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import bound, free, has_only, rights
 from sacpy.jit.passes.reductions import fold_of
@@ -54,22 +54,13 @@ class Nest(Record):
 
 def nest_of(r: g.For) -> Nest | None:
     """The nest that a loop is, if each of its rounds sets an element of its own."""
-    loops: list[g.For] = [r]
-    before: list[g.Stmt] = []
-    while True:
-        r = loops[-1]
-        if r.step != 1 or not any(isinstance(p.type, g.ArrayType) for p in r.params):
-            return None
-        inner = inner_loop(r)
-        if inner is None:
-            break
-        rest = r.body.statements[:-1]
-        if not has_only(g.Block(rest), g.Op, g.Load, checks=True) or any(
-            p.name in free(g.Block(rest)) for p in r.params
-        ):
-            return None
-        before += rest
-        loops.append(inner)
+    loops, before = loops_in(r)
+    if not all(loop.step == 1 and any(map(g.extents_of, loop.params)) for loop in loops):
+        return None
+    parameters, around = {p.name for loop in loops[:-1] for p in loop.params}, g.Block(before)
+    if not has_only(around, g.Op, g.Load, checks=True) or parameters & free(around):
+        return None
+    r = loops[-1]
     index = next((u.index for u in rights(r.body, g.Update)), None)
     numbers = {loop.index: k for k, loop in enumerate(loops)}
     if index is None or set(index) != numbers.keys() or len(index) != len(numbers):
@@ -91,7 +82,7 @@ def nest_of(r: g.For) -> Nest | None:
         return None
     if any(step.extreme for step in steps) and any(_loads(r.body, p) for p, _ in arrays):
         return None  # what may be computed twice leaves what it reads as it is: the array would be copied
-    return Nest(tuple(loops), tuple(before), axes, tuple(steps))
+    return Nest(loops, before, axes, tuple(steps))
 
 
 def _sets(b: g.Block, array: g.Var, result: g.Atom, index: tuple[g.Atom, ...]) -> bool:

@@ -170,11 +170,11 @@ class _ParityCutter:
             return r
         rest = s.plus(Sum(0, {r.index.name: 1}), -s.terms[r.index.name]).plus(self.known.form(r.lower), 1)
         # a sum that wraps is even if it would be
-        away = self.walk.emit("away", g.Op("aplmod", (self.known.atom_of(rest.offset(parity.rest)), g.integer(2))))
-        first = self.walk.emit("first", g.Op("add", (r.lower, away)))
-        some = self.walk.emit("some", g.Op("lt", (r.lower, r.upper)))
+        away = self.walk.op("away", "aplmod", self.known.atom_of(rest.offset(parity.rest)), g.integer(2))
+        first = self.walk.op("first", "add", r.lower, away)
+        some = self.walk.op("some", "lt", r.lower, r.upper)
         self.changed = True
-        return replace(r, lower=self.walk.emit("first", g.Op("select", (some, first, r.lower))), step=2, body=body)
+        return replace(r, lower=self.walk.op("first", "select", some, first, r.lower), step=2, body=body)
 
     # ---- conditions
 

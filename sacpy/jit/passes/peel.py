@@ -61,18 +61,14 @@ class _Peeler:
         self.changed = True
         begin, end = r.lower, r.upper
         if low:
-            begin = self.walk.emit(
-                "cut", g.Op("min", (self.known.atom_of(lower.offset(-(-low // r.step) * r.step)), r.upper))
-            )
+            begin = self.walk.op("cut", "min", self.known.atom_of(lower.offset(-(-low // r.step) * r.step)), r.upper)
             r = self.ahead(r, begin)
         if high:
-            end = self.walk.emit("cut", g.Op("max", (self.known.atom_of(upper.offset(-high)), begin)))
+            end = self.walk.op("cut", "max", self.known.atom_of(upper.offset(-high)), begin)
             r = self.ahead(r, end)
             if r.step > 1:
-                away = self.walk.emit(
-                    "away", g.Op("aplmod", (self.walk.emit("away", g.Op("sub", (begin, end))), g.integer(r.step)))
-                )
-                r = replace(r, lower=self.walk.emit("cut", g.Op("add", (end, away))))
+                away = self.walk.op("away", "aplmod", self.walk.op("away", "sub", begin, end), g.integer(r.step))
+                r = replace(r, lower=self.walk.op("cut", "add", end, away))
         return r
 
     def ends(self, r: g.For, lower: Sum, upper: Sum) -> tuple[int, int]:

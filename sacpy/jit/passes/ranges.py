@@ -317,19 +317,19 @@ class Ranges(Learned):
             if below:
                 return a
             if self.at_most(x, y.times(2).offset(-1)):
-                over = self.walk.emit("over", g.Op("le", (b, a)))
-                return g.Op("select", (over, self.walk.emit("back", g.Op("sub", (a, b), True)), a))
+                over = self.walk.op("over", "le", b, a)
+                return g.Op("select", (over, self.walk.op("back", "sub", a, b, exact=True), a))
             return None
         above = not below and self.both_ends and self.at_most(x, y.times(2).offset(-1))
         if op.code == "mod" or not (below or above) or not self.at_most(y.times(-1), x):
             return None
         if self.at_most(x, Sum(-1)):
             return g.Op("add", (a, b), True)
-        under = self.walk.emit("under", g.Op("lt", (a, g.integer(0))))
-        up = self.walk.emit("up", g.Op("add", (a, b)))
+        under = self.walk.op("under", "lt", a, g.integer(0))
+        up = self.walk.op("up", "add", a, b)
         if above:
-            over = self.walk.emit("over", g.Op("le", (b, a)))
-            a = self.walk.emit("t", g.Op("select", (over, self.walk.emit("back", g.Op("sub", (a, b))), a)))
+            over = self.walk.op("over", "le", b, a)
+            a = self.walk.op("t", "select", over, self.walk.op("back", "sub", a, b), a)
         return g.Op("select", (under, up, a))
 
     def _dividend(self, op: g.Op) -> tuple[g.Atom, Sum]:

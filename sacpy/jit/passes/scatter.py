@@ -53,39 +53,29 @@ class _Cutter(Walker):
         assert isinstance(r, g.For)
         self.cut(s, r, _found(r, self.reals))
 
-    def op(self, stem: str, code: str, *args: g.Atom) -> g.Atom:
-        """A number computed in front of the loop."""
-        return self.emit(stem, g.Op(code, args, exact=code in ("add", "sub", "mul")))
-
     def elements(self, extents: tuple[g.Atom, ...]) -> g.Atom:
         """How many elements there are, or as many as are too many."""
         if len(extents) == 1:
             return self.op("piece", "min", extents[0], g.integer(1 << 27))
         count: g.Atom = g.Const("double", 1.0)
         for e in extents:
-            count = self.emit("count", g.Op("mul", (count, self.emit("count", g.Op("tod", (e,))))))
-        return self.emit(
-            "piece", g.Op("toi", (self.emit("count", g.Op("min", (count, g.Const("double", float(1 << 27))))),))
-        )
+            count = self.op("count", "mul", count, self.op("count", "tod", e))
+        return self.op("piece", "toi", self.op("count", "min", count, g.Const("double", float(1 << 27))))
 
     def cut(self, s: g.Let, r: g.For, found: list[Scatter]) -> None:
         """Emits the pieces, their sums, and the loop over the rest."""
         start = self.op("start", "min", r.lower, r.upper)
-        rounds = self.op(
-            "rounds",
-            "sub",
-            self.op("rounds", "max", r.upper, g.integer(0)),
-            self.op("start", "max", start, g.integer(0)),
-        )
+        first, last = self.op("start", "max", start, g.integer(0)), self.op("rounds", "max", r.upper, g.integer(0))
+        rounds = self.op("rounds", "sub", last, first, exact=True)
         wanted: g.Atom = g.integer(ROUNDS)
         for extents in dict.fromkeys(h.extents for h in found):
-            most = self.emit("piece", g.Op("mul", (self.elements(extents), g.integer(PER_ELEMENT)), exact=True))
+            most = self.op("piece", "mul", self.elements(extents), g.integer(PER_ELEMENT), exact=True)
             wanted = self.op("piece", "max", most, wanted)
         from sacpy.jit.analysis.scatters import nest_of
 
         inner = nest_of(r)
         for lower, upper in zip(inner.lower[1:], inner.upper[1:]):  # a round of the loop is that many
-            each = self.op("each", "max", self.op("each", "sub", upper, lower), g.integer(1))
+            each = self.op("each", "max", self.op("each", "sub", upper, lower, exact=True), g.integer(1))
             wanted = self.op("piece", "max", self.op("piece", "div", wanted, each), g.integer(1))
         pieces = self.op("pieces", "min", self.op("pieces", "div", rounds, wanted), g.integer(PIECES))
         length = self.op("length", "div", rounds, self.op("divisor", "max", pieces, g.integer(1)))
@@ -104,7 +94,7 @@ class _Cutter(Walker):
         whole = [self.supply.var("whole", h.given.type) for h in found]
         for h, part, target in zip(found, parts, whole):
             self.define((target,), self.total(h, part, pieces), s.span)
-        rest = self.op("rest", "add", start, self.op("done", "mul", pieces, length))
+        rest = self.op("rest", "add", start, self.op("done", "mul", pieces, length, exact=True), exact=True)
         self.define(s.targets, g.For(r.index, rest, r.upper, 1, r.params, tuple(whole), r.body, few=True), s.span)
 
     def piece(self, r: g.For, found: list[Scatter], pieces: g.Atom, length: g.Atom, start: g.Atom) -> g.Partition:
@@ -217,9 +207,6 @@ class _Worded(Walker):
             targets = tuple(self.supply.var(t.name, t.type) for t in s.targets)
             branches.append(g.Block((g.Let(targets, rhs, s.span),), targets))
         self.define(s.targets, g.If(some, *branches), s.span)
-
-    def op(self, stem: str, code: str, *args: g.Atom) -> g.Atom:
-        return self.emit(stem, g.Op(code, args))
 
     def last_ones(self, s: g.Let, r: g.For, update: g.Update) -> None:
         """Emits what finds for each element the last round that sets it, and what sets the elements."""

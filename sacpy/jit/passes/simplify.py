@@ -238,7 +238,7 @@ class Simplifier(Walker):
             return None
         position: g.Atom = load.index[0]
         for extent, i in zip(reshape.extents[1:], load.index[1:]):
-            position = self.emit("at", g.Op("add", (self.emit("at", g.Op("mul", (position, extent), True)), i), True))
+            position = self.op("at", "add", self.op("at", "mul", position, extent, exact=True), i, exact=True)
         return g.Load(reshape.array, (position,))
 
     def past_update(self, rhs: g.Load | g.View, update: g.Update) -> g.Atom | g.Load | g.View | None:

@@ -113,7 +113,7 @@ class Splitter:
         rest = Piece(list(p.lower), list(p.upper), list(p.step or ()))
         spans = [s for c in cuts for s in c.spans]
         if spans:
-            start = self.walk.emit("start", g.Op("select", (self.any_longer(spans), p.upper[0], p.lower[0])))
+            start = self.walk.op("start", "select", self.any_longer(spans), p.upper[0], p.lower[0])
             if start != p.lower[0]:
                 boxes.append(rest.part(0, p.lower[0], start))
                 rest = rest.part(0, start, p.upper[0])
@@ -143,9 +143,7 @@ class Splitter:
         found: g.Atom = g.FALSE
         for span, period in spans:
             number = self.known.atom_of if self.known.fits(period) and self.known.fits(span) else self.known.long_of
-            found = self.walk.emit(
-                "small", g.Op("or", (found, self.walk.emit("small", g.Op("lt", (number(period), number(span))))))
-            )
+            found = self.walk.op("small", "or", found, self.walk.op("small", "lt", number(period), number(span)))
         return found
 
     def sliced(self, box: Piece, axis: int, c: Cuts) -> tuple[list[Piece], Piece]:
@@ -153,9 +151,7 @@ class Splitter:
         lower, upper = box.lower[axis], box.upper[axis]
         border = []
         if c.middle is not None:
-            place = self.walk.emit(
-                "cut", g.Op("max", (self.walk.emit("cut", g.Op("min", (self.known.atom_of(c.middle), upper))), lower))
-            )
+            place = self.walk.op("cut", "max", self.walk.op("cut", "min", self.known.atom_of(c.middle), upper), lower)
             return [box.part(axis, lower, place)], box.part(axis, place, upper)
         if box.step:
             return self.stepped(box, axis, c)
@@ -182,32 +178,23 @@ class Splitter:
             inner_lower = self.extreme("max", [self.known.form(lower).offset(-(-c.low // step) * step)], "min", upper)
         if c.high:
             inner_upper = self.extreme("min", [self.known.form(upper).offset(-c.high)], "max", inner_lower)
-            away = self.walk.emit(
-                "away", g.Op("aplmod", (self.walk.emit("away", g.Op("sub", (lower, inner_upper))), by))
-            )
-            begin = self.walk.emit(
-                "cut", g.Op("min", (self.walk.emit("begin", g.Op("add", (inner_upper, away))), upper))
-            )
+            away = self.walk.op("away", "aplmod", self.walk.op("away", "sub", lower, inner_upper), by)
+            begin = self.walk.op("cut", "min", self.walk.op("begin", "add", inner_upper, away), upper)
             border.append(box.part(axis, begin, upper, 0 if c.high > step else step * NARROW))
         return border, box.part(axis, inner_lower, inner_upper)
 
     def extreme(self, code: str, places: list[Sum], clamp: str, bound: g.Atom) -> g.Atom:
         """The least or greatest of places, clamped to a bound; in 64 bits if one of them may not be an int."""
         if all(map(self.known.fits, places)):
-            return self.walk.emit(
-                "cut", g.Op(clamp, (self.greatest(code, [self.known.atom_of(s) for s in places]), bound))
-            )
+            return self.walk.op("cut", clamp, self.greatest(code, [self.known.atom_of(s) for s in places]), bound)
         found = self.greatest(code, [self.known.long_of(s) for s in places])
-        return self.walk.emit(
-            "cut",
-            g.Op("toi", (self.walk.emit("cut", g.Op(clamp, (found, self.walk.emit("long", g.Op("tol", (bound,)))))),)),
-        )
+        return self.walk.op("cut", "toi", self.walk.op("cut", clamp, found, self.walk.op("long", "tol", bound)))
 
     def greatest(self, code: str, atoms: list[g.Atom]) -> g.Atom:
         """The greatest of some numbers, or the least, as `code` says."""
         found, *others = atoms
         for a in others:
-            found = self.walk.emit("cut", g.Op(code, (found, a)))
+            found = self.walk.op("cut", code, found, a)
         return found
 
 

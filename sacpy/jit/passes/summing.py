@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from sacpy.jit.analysis.costs import size
 from sacpy.jit.analysis.facts import HIGHEST, LOWEST, Facts, Sum
-from sacpy.jit.ir.graph import Atom, Const, Op, Var, integer
+from sacpy.jit.ir.graph import Atom, Const, Var, integer
 from sacpy.jit.passes.simplify import Simplifier
 
 ZERO = Sum(0)
@@ -89,23 +89,23 @@ class Known:
         for name, c in sorted(s.terms.items(), key=lambda item: item[1] < 0):
             v = self.walk.atom(self.variables[name])
             if abs(c) != 1:
-                v = self.walk.emit("sum", Op("mul", (v, integer(abs(c)))))
+                v = self.walk.op("sum", "mul", v, integer(abs(c)))
             if found is None:
-                found = v if c > 0 else self.walk.emit("sum", Op("neg", (v,)))
+                found = v if c > 0 else self.walk.op("sum", "neg", v)
             else:
-                found = self.walk.emit("sum", Op("add" if c > 0 else "sub", (found, v)))
+                found = self.walk.op("sum", "add" if c > 0 else "sub", found, v)
         if found is None:
             return integer(s.constant)
-        return self.walk.emit("sum", Op("add", (found, integer(s.constant)))) if s.constant else found
+        return self.walk.op("sum", "add", found, integer(s.constant)) if s.constant else found
 
     def long_of(self, s: Sum) -> Atom:
         """Code that computes a moderate sum in 64 bits."""
         found: Atom = Const("long", s.constant)
         for name, c in s.terms.items():
-            v = self.walk.emit("long", Op("tol", (self.walk.atom(self.variables[name]),)))
+            v = self.walk.op("long", "tol", self.walk.atom(self.variables[name]))
             if c != 1:
-                v = self.walk.emit("long", Op("mul", (v, Const("long", c))))
-            found = self.walk.emit("long", Op("add", (found, v)))
+                v = self.walk.op("long", "mul", v, Const("long", c))
+            found = self.walk.op("long", "add", found, v)
         return found
 
     def long_form(self, a: Atom) -> Sum | None:

@@ -117,6 +117,10 @@ class Walker(Rewriter):
         self.define((target,), rhs, span)
         return self.atom(target)
 
+    def op(self, stem: str, code: str, *args: g.Atom, exact: bool = False) -> g.Atom:
+        """The same for an operation on some operands."""
+        return self.emit(stem, g.Op(code, args, exact))
+
     def definition(self, atom: g.Atom) -> g.Rhs | None:
         """What a variable was set to, where that is known."""
         return self.definitions.get(atom.name) if isinstance(atom, g.Var) else None
