@@ -119,7 +119,7 @@ MUTANTS: dict[Mutant, Callable[[], None]] = {
     Mutant("a cell's fold has one partition", COMBINE, "cell_of", "len(w.partitions) != 1\n            or ", ""): (
         test_combine.test_cells_that_are_folds
     ),
-    Mutant("loops may step", COMBINE, "nest_of", "r.step != 1 or ", ""): stays("to l step 1", "to l step 2"),
+    Mutant("loops may step", COMBINE, "nest_of", "r.step == 1 and ", ""): stays("to l step 1", "to l step 2"),
     Mutant("terms may read the array", COMBINE, "nest_of", "parameters & free(g.Block(body))", "set()"): (
         stays("load u[i,k]", "load pk[i,k]")
     ),

@@ -67,8 +67,8 @@ MUTANTS: dict[Mutant, str] = {
         "the end of what steps begins anywhere",
         PASSES + "split",
         "Splitter.stepped",
-        "(inner_upper, away)",
-        "(inner_upper, g.integer(0))",
+        "inner_upper, away)",
+        "inner_upper, g.integer(0))",
     ): "torus",
     Mutant(
         "disjoint pieces leave a row out",

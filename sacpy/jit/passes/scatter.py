@@ -65,7 +65,7 @@ class _Cutter(Walker):
     def cut(self, s: g.Let, r: g.For, found: list[Scatter]) -> None:
         """Emits the pieces, their sums, and the loop over the rest."""
         start = self.op("start", "min", r.lower, r.upper)
-        first, last = self.op("start", "max", start, g.integer(0)), self.op("rounds", "max", r.upper, g.integer(0))
+        last, first = self.op("rounds", "max", r.upper, g.integer(0)), self.op("start", "max", start, g.integer(0))
         rounds = self.op("rounds", "sub", last, first, exact=True)
         wanted: g.Atom = g.integer(ROUNDS)
         for extents in dict.fromkeys(h.extents for h in found):
