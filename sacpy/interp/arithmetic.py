@@ -1,9 +1,10 @@
 """Scalar arithmetic: Python expressions with C's meaning, and the functions they call.
 
-In: a primitive, a base type and the texts of its operands (Python expressions of scalars). Out: the text of an
-expression. Integers wrap to their width, floats are rounded to 32 bits after each operation, nothing but a division by
-zero or a shift out of range raises. `HELPERS` are the names that the texts use; generated functions have them as
-globals. The temporary `_t` is set and read at once, so that all expressions of a function share it.
+In: a primitive, a base type and the texts of its operands (Python expressions of scalars), with the intervals that
+integers lie in. Out: the text of an expression. Integers wrap to their width, floats are rounded to 32 bits after each
+operation, nothing but a division by zero or a shift out of range raises. `HELPERS` are the names that the texts use;
+generated functions have them as globals. The temporary `_t` is set and read at once, so that all expressions of a
+function share it.
 """
 
 from __future__ import annotations
@@ -11,12 +12,13 @@ from __future__ import annotations
 import math
 import re
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from sacpy.interp.errors import Fault
+from sacpy.interp.intervals import Interval, limits, result, within
 from sacpy.lang.constants import BIT_CASTS
 from sacpy.lang.types import BITS, REAL, SIGNED
 
@@ -31,12 +33,6 @@ def _round_single(x: float) -> float:
 
 
 HELPERS["_f32"] = _round_single
-
-
-def limits(base: str) -> tuple[int, int]:
-    """Smallest and largest value of an integer base type (char included)."""
-    bits = BITS.get(base, 8)
-    return (-(1 << bits - 1), (1 << bits - 1) - 1) if base in SIGNED else (0, (1 << bits) - 1)
 
 
 def wrap(value: int, base: str) -> int:
@@ -212,7 +208,7 @@ for _base in (*BITS, "char"):
 HELPERS |= {f"_{op}": function for op, (_, function) in BIT_CASTS.items()}
 
 
-def _convert(source: str, target: str, a: str) -> str:
+def _convert(source: str, target: str, a: str, range_: Interval) -> str:
     if source == target:
         return a
     if target == "bool":
@@ -225,8 +221,7 @@ def _convert(source: str, target: str, a: str) -> str:
         return f"_r2i_{target}({a})"
     if source == "bool":
         return f"int({a})"
-    (low, high), (lowest, highest) = limits(target), limits(source)
-    return a if low <= lowest and highest <= high else f"_cut_{target}({a})"
+    return a if within(range_, limits(target)) else f"_cut_{target}({a})"
 
 
 # ---------------------------------------------------------------- expressions
@@ -250,19 +245,27 @@ _INFIX = {
 FAULTY = frozenset({"div", "mod", "shl", "shr"})  # those that may raise on integers
 
 
-def fit(text: str, base: str, *, low: bool = True, high: bool = True) -> str:
-    """The integer `text` wrapped to `base`; it can leave the range only on the sides named."""
-    if base not in SIGNED:
-        return f"({text} & {limits(base)[1]})"
+def fit(text: str, base: str, range_: Interval) -> str:
+    """The integer `text`, which lies in an interval, wrapped to `base`."""
     lowest, highest = limits(base)
+    if within(range_, (lowest, highest)):
+        return f"({text})"
+    if base not in SIGNED:
+        return f"({text} & {highest})"
     test = (
-        f"{lowest} <= (_t := {text}) <= {highest}"
-        if low and high
-        else f"(_t := {text}) <= {highest}"
-        if high
+        f"(_t := {text}) <= {highest}"
+        if range_[0] >= lowest
         else f"(_t := {text}) >= {lowest}"
+        if range_[1] <= highest
+        else f"{lowest} <= (_t := {text}) <= {highest}"
     )
     return f"(_t if {test} else _w_{base}(_t))"
+
+
+def _range_of(text: str, base: str) -> Interval:
+    """What an operand of which nothing but its text is known lies in."""
+    constant = _constant(text)
+    return limits(base) if constant is None else (constant, constant)
 
 
 def _constant(text: str) -> int | None:
@@ -272,10 +275,13 @@ def _constant(text: str) -> int | None:
         return None
 
 
-def scalar(op: str, base: str, args: list[str]) -> str | None:
-    """The expression of an element-wise primitive on scalars of base type `base`; None for structural primitives."""
+def scalar(op: str, base: str, args: list[str], ranges: Sequence[Interval] | None = None) -> str | None:
+    """The expression of an element-wise primitive on scalars of base type `base`; None for structural primitives.
+    `ranges`: what integer operands lie in; without, what their texts tell."""
+    if ranges is None:
+        ranges = [_range_of(a, base) for a in args]
     if op in CONVERSIONS:
-        return _convert(base, CONVERSIONS[op], args[0])
+        return _convert(base, CONVERSIONS[op], args[0], ranges[0])
     if op in ("zero", "one", "minval", "maxval"):
         return constant_of(op, base)
     if op in BIT_CASTS:
@@ -283,7 +289,7 @@ def scalar(op: str, base: str, args: list[str]) -> str | None:
     if base in REAL:
         text = _real(op, args)
         return f"_f32({text})" if text is not None and base == "float" and op not in _EXACT else text
-    return _integer(op, base, args)
+    return _integer(op, base, args, ranges)
 
 
 _EXACT = frozenset(
@@ -363,32 +369,29 @@ def _real(op: str, args: list[str]) -> str | None:
 HELPERS["_fdiv"] = lambda a, b: a / b if b else _float_divide(a, b)
 
 
-def _integer(op: str, base: str, args: list[str]) -> str | None:
+def _integer(op: str, base: str, args: list[str], ranges: Sequence[Interval]) -> str | None:
+    found = result(op, ranges)
     if op in ("add", "sub", "mul"):
-        constant = _constant(args[1])
-        text = f"{args[0]} {_INFIX[op]} {args[1]}"
-        if op == "mul" or constant is None:
-            return fit(text, base)
-        up = (constant >= 0) == (op == "add")
-        return fit(text, base, low=not up, high=up)
+        return fit(f"{args[0]} {_INFIX[op]} {args[1]}", base, found or limits(base))
     if op == "div" or op == "mod":
-        divisor = _constant(args[1])
+        sign, divisor = "//" if op == "div" else "%", _constant(args[1])
+        if ranges[0][0] >= 0 and ranges[1][0] > 0:
+            return f"({args[0]} {sign} {args[1]})"
         if divisor is not None and divisor > 0:
-            sign = "//" if op == "div" else "%"
-            if base not in SIGNED:
-                return f"({args[0]} {sign} {divisor})"
             return f"(_t {sign} {divisor} if (_t := {args[0]}) >= 0 else -(-_t {sign} {divisor}))"
         return f"_{op}_{base}({args[0]}, {args[1]})"
     if op in ("shl", "shr"):
         return f"_{op}_{base}({args[0]}, {args[1]})"
+    if op == "aplmod" and ranges[1][0] > 0:
+        return f"({args[0]} % {args[1]})"
     if op == "aplmod":
         # the first text stands twice, but is evaluated once
         simple = _REPEATABLE(args[1]) is not None and len(args[0]) < 200
         return f"({args[0]} % {args[1]} if {args[1]} else {args[0]})" if simple else f"_aplmod({args[0]}, {args[1]})"
     if op == "neg":
-        return fit(f"-{args[0]}", base)
+        return fit(f"-{args[0]}", base, found or limits(base))
     if op == "abs":
-        return f"_abs({args[0]})" if base not in SIGNED else fit(f"_abs({args[0]})", base, low=False)
+        return fit(f"_abs({args[0]})", base, found or limits(base))
     if op == "not":
         return f"(not {args[0]})"
     if op == "bitnot":
