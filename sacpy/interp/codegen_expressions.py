@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from sacpy.interp import arithmetic
+from sacpy.interp import arithmetic, scalar_text
+from sacpy.interp.arithmetic import limits
 from sacpy.interp.emitter import DEEPEST, Emitter, Ex
-from sacpy.interp.intervals import NATURAL, Interval, hull, limits, result, within
+from sacpy.interp.intervals import NATURAL, Interval, hull, result, within
 from sacpy.interp.runtime.elementwise import REAL_REUSING, reusing
 from sacpy.interp.runtime.primitives import evaluate
 from sacpy.lang.core import ArrayCons, Atom, Prim, Var
@@ -122,9 +123,9 @@ class Expressions(Emitter):
         if op in ("all", "any"):
             return args[0]
         ranges = [a.bounds or limits(operand_base) for a in args]
-        text = arithmetic.scalar(op, operand_base, [a.text for a in args], ranges)
+        text = scalar_text.scalar(op, operand_base, [a.text for a in args], ranges)
         assert text is not None
-        if op in arithmetic.FAULTY and operand_base in BITS and not text.startswith("("):
+        if op in scalar_text.FAULTY and operand_base in BITS and not text.startswith("("):
             text = self.mark(text, span)
         found = ranges[0] if op in arithmetic.CONVERSIONS else result(op, ranges)
         tells = operand_base in BITS and base in BITS and found is not None and within(found, limits(base))

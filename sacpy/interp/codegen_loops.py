@@ -90,7 +90,8 @@ def counted_loop(gen: Codegen, s: Loop, counted: Counter, rest: set[str], asked:
     target, span = counted.carried.target, s.test.span
     name = gen.name(target.name)
     gen.block(counted.ahead)
-    bound = gen.stable(counted.bound).text + {0: "", 1: " + 1", -1: " - 1"}[counted.beyond]
+    last = gen.stable(counted.bound).text
+    bound = counted.end(last)
     start = gen.fresh("from")
     gen.emit(f"{start} = {name}", span)
     others = [c for c in s.carried if c is not counted.carried]
@@ -115,7 +116,7 @@ def counted_loop(gen: Codegen, s: Loop, counted: Counter, rest: set[str], asked:
     del gen.virtual[target.name]
     gen.loops -= 1
     body, _ = gen.release(saved)
-    gen.emit(f"for {name} in range({start}, {bound}{', -1' if counted.step < 0 else ''}):", span)
+    gen.emit(f"for {name} in {counted.range(start, last)}:", span)
     gen.lines += body or [Line(gen.indent + 1, "pass", s.span)]
     if target.name in gen.ownership.live_after[id(s)]:
         gen.emit(f"{name} = {bound} if {start} {'<' if counted.step > 0 else '>'} {bound} else {start}", span)

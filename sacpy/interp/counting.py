@@ -1,7 +1,8 @@
 """Loops that count: `for (i = a; i < n; i++)` as a Python `for` over a range, which tests and counts by itself.
 
 In: a loop of core, prepared. Out: its counter, if it has one. The bound must be the same in each round, and the counter
-must not wrap: a test that is true for every int (`i <= 2147483647`) is left alone, because it never ends.
+must not wrap: a test that is true for every int (`i <= 2147483647`) never ends. A constant bound for which that is so
+is left alone; one that turns out to be so makes a range without an end.
 """
 
 from __future__ import annotations
@@ -24,6 +25,16 @@ class Counter(Node):
     beyond: int
     step: int
     body: Block
+
+    def range(self, start: str, bound: str) -> str:
+        """The text of what it runs over, `bound` being that of the atom."""
+        if self.beyond and isinstance(self.bound, Var):
+            return f"{'_upto' if self.step > 0 else '_downto'}({start}, {bound})"
+        return f"range({start}, {self.end(bound)}{', -1' if self.step < 0 else ''})"
+
+    def end(self, bound: str) -> str:
+        """The text of the first number that it does not reach."""
+        return bound + {0: "", 1: " + 1", -1: " - 1"}[self.beyond]
 
     def interval(self, known: Known) -> Interval:
         """What the counter lies in, in the body."""
@@ -52,9 +63,8 @@ def counter(loop: Loop) -> Counter | None:
     if carried is None or (isinstance(bound, Var) and bound.name in targets):
         return None
     up = op in ("lt", "le")
-    if op in ("le", "ge") and not (
-        isinstance(bound, Const) and isinstance(bound.value[0], int) and abs(bound.value[0]) < LARGEST
-    ):
+    limit = bound.value[0] if isinstance(bound, Const) else 0
+    if op in ("le", "ge") and not (isinstance(limit, int) and abs(limit) < LARGEST):
         return None
     body = _without_counting(loop, carried, "add" if up else "sub")
     return (

@@ -12,16 +12,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeAlias
 
+from sacpy.interp.arithmetic import limits
 from sacpy.lang.core import Atom, Const, Prim, Var
-from sacpy.lang.types import BITS, SIGNED
 
 Interval: TypeAlias = tuple[int, int]  # the smallest and the largest
-
-
-def limits(base: str) -> Interval:
-    """Smallest and largest value of an integer base type (char included)."""
-    bits = BITS.get(base, 8)
-    return (-(1 << bits - 1), (1 << bits - 1) - 1) if base in SIGNED else (0, (1 << bits) - 1)
 
 
 INT = limits("int")

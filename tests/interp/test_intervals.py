@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sacpy.interp.arithmetic import HELPERS, scalar, wrap
+from sacpy.interp.arithmetic import HELPERS, limits, wrap
 from sacpy.interp.errors import Fault
 from sacpy.interp.evaluator import Evaluator
-from sacpy.interp.intervals import INT, Interval, limits, result, within
+from sacpy.interp.intervals import INT, Interval, result, within
+from sacpy.interp.scalar_text import scalar
 from sacpy.interp.world import World
 from sacpy.lang.diagnostics import SacError
 from tests.interp.tools import HEAD
