@@ -1,15 +1,13 @@
-"""Scalar arithmetic: Python expressions with C's meaning, and the functions they call.
+"""Scalar arithmetic with C's meaning: the functions that the interpreter's code calls.
 
-In: a primitive, a base type and the texts of its operands (Python expressions of scalars). Out: the text of an
-expression. Integers wrap to their width, floats are rounded to 32 bits after each operation, nothing but a division by
-zero or a shift out of range raises. `HELPERS` are the names that the texts use; generated functions have them as
-globals. The temporary `_t` is set and read at once, so that all expressions of a function share it.
+In: Python's numbers. Out: numbers: integers wrap to their width, floats are rounded to 32 bits after each operation,
+nothing but a division by zero or a shift out of range raises. `HELPERS` are the names that expressions (`scalar_text`)
+use for these; generated functions have them as globals.
 """
 
 from __future__ import annotations
 
 import math
-import re
 from array import array
 from collections.abc import Callable
 from typing import Any
@@ -96,7 +94,10 @@ def _float_divide(a: float, b: float) -> float:
     return math.copysign(math.inf, a) * math.copysign(1.0, b)
 
 
-HELPERS |= {"_fdiv0": _float_divide, "_min": min, "_abs": abs}
+HELPERS |= {"_fdiv0": _float_divide, "_fdiv": lambda a, b: a / b if b else _float_divide(a, b)}
+HELPERS |= {"_min": min, "_abs": abs}
+HELPERS |= {"_min2": lambda a, b: a if a < b else b, "_max2": lambda a, b: a if a > b else b}
+HELPERS["_aplmod"] = lambda a, b: a % b if b else a
 for _base in BITS:
     HELPERS |= {
         f"_w_{_base}": _wrapper(_base),
@@ -212,103 +213,7 @@ for _base in (*BITS, "char"):
 HELPERS |= {f"_{op}": function for op, (_, function) in BIT_CASTS.items()}
 
 
-def _convert(source: str, target: str, a: str) -> str:
-    if source == target:
-        return a
-    if target == "bool":
-        return f"({a} != 0)"
-    if target == "double":
-        return a if source == "float" else f"float({a})"
-    if target == "float":
-        return f"_f32({a})" if source == "double" else f"_i2f({a})"
-    if source in REAL:
-        return f"_r2i_{target}({a})"
-    if source == "bool":
-        return f"int({a})"
-    (low, high), (lowest, highest) = limits(target), limits(source)
-    return a if low <= lowest and highest <= high else f"_cut_{target}({a})"
-
-
-# ---------------------------------------------------------------- expressions
-
-_INFIX = {
-    "add": "+",
-    "sub": "-",
-    "mul": "*",
-    "eq": "==",
-    "neq": "!=",
-    "lt": "<",
-    "le": "<=",
-    "gt": ">",
-    "ge": ">=",
-    "bitand": "&",
-    "bitor": "|",
-    "bitxor": "^",
-    "and": "and",
-    "or": "or",
-}
-FAULTY = frozenset({"div", "mod", "shl", "shr"})  # those that may raise on integers
-
-
-def fit(text: str, base: str, *, low: bool = True, high: bool = True) -> str:
-    """The integer `text` wrapped to `base`; it can leave the range only on the sides named."""
-    if base not in SIGNED:
-        return f"({text} & {limits(base)[1]})"
-    lowest, highest = limits(base)
-    test = (
-        f"{lowest} <= (_t := {text}) <= {highest}"
-        if low and high
-        else f"(_t := {text}) <= {highest}"
-        if high
-        else f"(_t := {text}) >= {lowest}"
-    )
-    return f"(_t if {test} else _w_{base}(_t))"
-
-
-def _constant(text: str) -> int | None:
-    try:
-        return int(text.strip("()"))
-    except ValueError:
-        return None
-
-
-def scalar(op: str, base: str, args: list[str]) -> str | None:
-    """The expression of an element-wise primitive on scalars of base type `base`; None for structural primitives."""
-    if op in CONVERSIONS:
-        return _convert(base, CONVERSIONS[op], args[0])
-    if op in ("zero", "one", "minval", "maxval"):
-        return constant_of(op, base)
-    if op in BIT_CASTS:
-        return f"_{op}({args[0]})"
-    if base in REAL:
-        text = _real(op, args)
-        return f"_f32({text})" if text is not None and base == "float" and op not in _EXACT else text
-    return _integer(op, base, args)
-
-
-_EXACT = frozenset(
-    [
-        "neg",
-        "abs",
-        "min",
-        "max",
-        "eq",
-        "neq",
-        "lt",
-        "le",
-        "gt",
-        "ge",
-        "isnan",
-        "isinf",
-        "isfinite",
-        "floor",
-        "ceil",
-        "rint",
-        "round",
-        "trunc",
-        "copysign",
-    ]
-)
+# ---------------------------------------------------------------- constants
 
 
 def constant_of(op: str, base: str) -> str:
@@ -320,82 +225,3 @@ def constant_of(op: str, base: str) -> str:
         return "False" if op in ("zero", "minval") else "True"
     low, high = limits(base)
     return {"zero": "0", "one": "1", "minval": f"({low})", "maxval": str(high)}[op]
-
-
-def _common(op: str, args: list[str]) -> str | None:
-    if op in ("min", "max"):
-        a, b = args
-        return (
-            f"({a} if {a} {'<' if op == 'min' else '>'} {b} else {b})"
-            if a.isidentifier() and b.isidentifier()
-            else f"_{op}2({a}, {b})"
-        )
-    if op in _INFIX:
-        return f"({args[0]} {_INFIX[op]} {args[1]})"
-    return None
-
-
-HELPERS |= {"_min2": lambda a, b: a if a < b else b, "_max2": lambda a, b: a if a > b else b}
-
-
-def _real(op: str, args: list[str]) -> str | None:
-    if op == "div":
-        a, b = args
-        try:
-            if float(b) != 0:
-                return f"({a} / {b})"
-        except ValueError:
-            pass
-        return (
-            f"({a} / {b} if {b} else _fdiv0({a}, {b}))" if a.isidentifier() and b.isidentifier() else f"_fdiv({a}, {b})"
-        )
-    if op == "neg":
-        return f"(-{args[0]})"
-    if op == "abs":
-        return f"_abs({args[0]})"
-    if op == "reciproc":
-        return f"_fdiv(1.0, {args[0]})"
-    if op in REAL_FUNCTIONS or op in ("isnan", "isinf", "isfinite"):
-        return f"_m_{op}({', '.join(args)})"
-    return _common(op, args)
-
-
-HELPERS["_fdiv"] = lambda a, b: a / b if b else _float_divide(a, b)
-
-
-def _integer(op: str, base: str, args: list[str]) -> str | None:
-    if op in ("add", "sub", "mul"):
-        constant = _constant(args[1])
-        text = f"{args[0]} {_INFIX[op]} {args[1]}"
-        if op == "mul" or constant is None:
-            return fit(text, base)
-        up = (constant >= 0) == (op == "add")
-        return fit(text, base, low=not up, high=up)
-    if op == "div" or op == "mod":
-        divisor = _constant(args[1])
-        if divisor is not None and divisor > 0:
-            sign = "//" if op == "div" else "%"
-            if base not in SIGNED:
-                return f"({args[0]} {sign} {divisor})"
-            return f"(_t {sign} {divisor} if (_t := {args[0]}) >= 0 else -(-_t {sign} {divisor}))"
-        return f"_{op}_{base}({args[0]}, {args[1]})"
-    if op in ("shl", "shr"):
-        return f"_{op}_{base}({args[0]}, {args[1]})"
-    if op == "aplmod":
-        # the first text stands twice, but is evaluated once
-        simple = _REPEATABLE(args[1]) is not None and len(args[0]) < 200
-        return f"({args[0]} % {args[1]} if {args[1]} else {args[0]})" if simple else f"_aplmod({args[0]}, {args[1]})"
-    if op == "neg":
-        return fit(f"-{args[0]}", base)
-    if op == "abs":
-        return f"_abs({args[0]})" if base not in SIGNED else fit(f"_abs({args[0]})", base, low=False)
-    if op == "not":
-        return f"(not {args[0]})"
-    if op == "bitnot":
-        return f"(~{args[0]})" if base in SIGNED else f"({args[0]} ^ {limits(base)[1]})"
-    return _common(op, args)
-
-
-_REPEATABLE = re.compile(r"[\w.\[\]]+").fullmatch
-
-HELPERS["_aplmod"] = lambda a, b: a % b if b else a

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from sacpy.interp.codegen_expressions import either
 from sacpy.interp.codegen_loops import write_loop
 from sacpy.interp.codegen_withloop import WithLoops
 from sacpy.interp.emitter import DEEPEST, Ex, Line, reads
 from sacpy.interp.faults import PART
+from sacpy.interp.intervals import TESTS
 from sacpy.interp.ownership import VIEWS, Protocol, moves, protocol
 from sacpy.interp.usage import Usage
 from sacpy.interp.versions import SHORT
@@ -183,6 +185,8 @@ class Codegen(WithLoops):
             case Prim(op=op) if op in VIEWS:
                 self._view(s, rhs)
             case Prim():
+                if rhs.op in TESTS:
+                    self.known.test(s.targets[0].name, rhs, self.operand_base(rhs))
                 self._pure(s.targets[0], self.primitive(rhs, s.targets[0].base, span), span)
             case ArrayCons():
                 if s.targets[0].name in self.usage.virtual:
@@ -219,6 +223,8 @@ class Codegen(WithLoops):
 
     def _pure(self, target: Bind, ex: Ex, span: Span) -> None:
         """A pure expression: it waits where it is used once, in this block."""
+        if ex.bounds is not None:
+            self.known.bounds[target.name] = ex.bounds
         if self.usage.may_wait(target.name) and ex.depth < DEEPEST and not self.ownership.is_dynamic(target.name):
             self.pending[target.name] = (ex, span)
             return
@@ -336,14 +342,17 @@ class Codegen(WithLoops):
         condition = self.truth(s.condition, self.use(s.condition), s.span)
         live = self.ownership.live_after[id(s)] - {m.target.name for m in s.merges}
         targets = tuple(m.target for m in s.merges)
-        then_lines, then_values = self._branch(s.then, targets, [m.then for m in s.merges], live, s.span, probe=True)
-        else_lines, else_values = self._branch(
-            s.otherwise, targets, [m.otherwise for m in s.merges], live, s.span, probe=True
-        )
+        then, otherwise = ([m.then for m in s.merges], [m.otherwise for m in s.merges])
+        for target, first, second in zip(targets, then, otherwise):
+            self.known.merge(target.name, s.condition, first, second)
+        with self.known.where(s.condition, True):
+            then_lines, then_values = self._branch(s.then, targets, then, live, s.span, probe=True)
+        with self.known.where(s.condition, False):
+            else_lines, else_values = self._branch(s.otherwise, targets, otherwise, live, s.span, probe=True)
         if then_values is not None and else_values is not None and len(targets) == 1 and not self._moves_flags(s, live):
-            then, otherwise = then_values[0], else_values[0]
-            if max(then.depth, otherwise.depth) < DEEPEST:
-                self._pure(targets[0], self._choice(condition, then, otherwise), s.span)
+            yes, no = then_values[0], else_values[0]
+            if max(yes.depth, no.depth) < DEEPEST:
+                self._pure(targets[0], self._choice(condition, yes, no), s.span)
                 return
         self.flush()
         if not then_lines and not else_lines:
@@ -374,7 +383,8 @@ class Codegen(WithLoops):
                 return Ex(f"({condition} and {then.text})", "bool", 0, depth=depth)
             if then.text == "True":
                 return Ex(f"({condition} or {otherwise.text})", "bool", 0, depth=depth)
-        return Ex(f"({then.text} if {condition} else {otherwise.text})", then.base, rank, depth=depth)
+        text = f"({then.text} if {condition} else {otherwise.text})"
+        return Ex(text, then.base, rank, depth=depth, bounds=either(then, otherwise))
 
     def _branch(
         self, block: Block, targets: Sequence[Bind], atoms: list[Atom], live: frozenset[str], span: Span, *, probe: bool

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from sacpy.interp import arithmetic
+from sacpy.interp import arithmetic, scalar_text
+from sacpy.interp.arithmetic import limits
 from sacpy.interp.emitter import DEEPEST, Emitter, Ex
+from sacpy.interp.intervals import NATURAL, Interval, hull, result, within
 from sacpy.interp.runtime.elementwise import REAL_REUSING, reusing
 from sacpy.interp.runtime.primitives import evaluate
 from sacpy.lang.core import ArrayCons, Atom, Prim, Var
@@ -20,6 +22,7 @@ from sacpy.lang.types import BITS, REAL
 from sacpy.nodes import replace
 
 SHORT = 8  # vectors up to this length are followed by component
+BRIEF = 60  # characters of an index that may be written once more, where an error names it
 
 
 class Expressions(Emitter):
@@ -115,14 +118,18 @@ class Expressions(Emitter):
     def scalar_operation(self, op: str, operand_base: str, base: str, args: list[Ex], span: Span) -> Ex:
         """Arithmetic on scalars, written out."""
         if op == "mask":
-            return self.made(f"({args[1].text} if {args[0].text} else {args[2].text})", base, args, 0)
+            chosen = self.made(f"({args[1].text} if {args[0].text} else {args[2].text})", base, args, 0)
+            return replace(chosen, bounds=either(args[1], args[2]))
         if op in ("all", "any"):
             return args[0]
-        text = arithmetic.scalar(op, operand_base, [a.text for a in args])
+        ranges = [a.bounds or limits(operand_base) for a in args]
+        text = scalar_text.scalar(op, operand_base, [a.text for a in args], ranges)
         assert text is not None
-        if op in arithmetic.FAULTY and operand_base in BITS and not text.startswith("("):
+        if op in scalar_text.FAULTY and operand_base in BITS and not text.startswith("("):
             text = self.mark(text, span)
-        return self.made(text, base, args, 0)
+        found = ranges[0] if op in arithmetic.CONVERSIONS else result(op, ranges)
+        tells = operand_base in BITS and base in BITS and found is not None and within(found, limits(base))
+        return replace(self.made(text, base, args, 0), bounds=found if tells else None)
 
     def small_vector(self, op: str, operand_base: str, base: str, args: list[Ex], span: Span) -> Ex | None:
         """Element-wise integer arithmetic on short vectors whose components are at hand, component by component."""
@@ -189,7 +196,7 @@ class Expressions(Emitter):
             parts = tuple(
                 self.scalar_literal(n, "int")
                 if n is not None
-                else Ex(f"{a.text}.shape[{k}]", "int", 0, True, natural=True)
+                else Ex(f"{a.text}.shape[{k}]", "int", 0, True, bounds=NATURAL)
                 for k, n in enumerate(extents[: rank - prim.cell])
             )
             return self.vector_of(parts, "int")
@@ -286,7 +293,7 @@ class Expressions(Emitter):
         names, tests = [], []
         for part in parts:
             text = part.text
-            if not part.atomic:
+            if not part.atomic and not (part.natural and len(text) <= BRIEF and "\x01" not in text):
                 name = self.fresh("i")
                 tests.append(f"({name} := {text})")
                 names.append(name)
@@ -300,6 +307,11 @@ class Expressions(Emitter):
             item = f"{item} if {condition} else _bad_index({a.text}, {', '.join(names)})"
         self.selections[len(self.spans)] = (a.text, tuple(names))
         return self.made(self.mark(item, span), base, [a, *parts], 0)
+
+
+def either(a: Ex, b: Ex) -> Interval | None:
+    """What one of two integers lies in."""
+    return None if a.bounds is None or b.bounds is None else hull(a.bounds, b.bounds)
 
 
 def arithmetic_bases() -> tuple[str, ...]:

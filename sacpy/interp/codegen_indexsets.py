@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from sacpy.interp.emitter import Ex
+from sacpy.interp.intervals import INT, Interval
 from sacpy.lang.core import Atom, Partition
 from sacpy.lang.source import Span
 from sacpy.nodes import Record, field
@@ -19,12 +20,14 @@ if TYPE_CHECKING:
 
 
 class Box(Record):
-    """The index set of one partition: the length of the index where known, bounds and loop ranges as texts."""
+    """The index set of one partition: the length of the index where known, bounds and loop ranges as texts, and what
+    each component of an index lies in."""
 
     length: int | None
     low: list[str] = field(default_factory=list)
     high: list[str] = field(default_factory=list)
     ranges: list[str] = field(default_factory=list)
+    bounds: list[Interval] = field(default_factory=list)
     name: str = ""
 
     @property
@@ -80,6 +83,12 @@ def box_of(gen: WithLoops, p: Partition, frame: str, frame_length: int | None) -
             gen.emit(f"{name} = {gen.mark('_axis(' + ', '.join(spec) + ')', p.span)}", p.span)
             box.ranges.append(name)
     check_box(gen, box, frame, frame_length, p)
+    least = INT[0] if frame == "None" else 0  # others have been refused
+    most = INT[1] - 1 + max(shift_high, 0)
+    box.bounds = [
+        (int(low) if low.isdigit() else least, int(high) - 1 if high.isdigit() else most)
+        for low, high in zip(box.low, box.high)
+    ]
     return box
 
 

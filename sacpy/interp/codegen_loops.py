@@ -6,13 +6,14 @@ elsewhere (`engine.Turn`), lines that ask on the way.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from sacpy.interp.codegen_withloop import Asked
 from sacpy.interp.counting import Counter, counter
 from sacpy.interp.emitter import Ex, Line
 from sacpy.interp.ownership import around
-from sacpy.lang.core import Const, Loop, Var
+from sacpy.lang.core import Loop, Var
 
 if TYPE_CHECKING:
     from sacpy.interp.codegen import Codegen
@@ -67,8 +68,9 @@ def rounds(gen: Codegen, s: Loop, rest: set[str], asked: Asked | None) -> None:
         look, _ = gen.release(look_saved)
     saved = gen.capture()
     gen.loops += 1
-    gen.block(s.body)
-    gen.assign(targets, [c.update for c in s.carried], rest, s.span)
+    with gen.known.where(s.test, True) if not s.body_first else nullcontext():
+        gen.block(s.body)
+        gen.assign(targets, [c.update for c in s.carried], rest, s.span)
     gen.loops -= 1
     body, _ = gen.release(saved)
     leave = Line(gen.indent + 1, f"if not {test}: break", s.span)
@@ -86,13 +88,12 @@ def rounds(gen: Codegen, s: Loop, rest: set[str], asked: Asked | None) -> None:
 def counted_loop(gen: Codegen, s: Loop, counted: Counter, rest: set[str], asked: Asked | None) -> None:
     """A loop over a range; behind it the counter is where the test failed."""
     target, span = counted.carried.target, s.test.span
-    name, first = gen.name(target.name), counted.carried.initial
-    bound = gen.stable(counted.bound).text + {0: "", 1: " + 1", -1: " - 1"}[counted.beyond]
+    name = gen.name(target.name)
+    gen.block(counted.ahead)
+    last = gen.stable(counted.bound).text
+    bound = counted.end(last)
     start = gen.fresh("from")
     gen.emit(f"{start} = {name}", span)
-    is_natural = (
-        counted.step == 1 and isinstance(first, Const) and isinstance(first.value[0], int) and first.value[0] >= 0
-    )
     others = [c for c in s.carried if c is not counted.carried]
     forth = "+" if counted.step > 0 else "-"
     ahead = ""
@@ -101,7 +102,7 @@ def counted_loop(gen: Codegen, s: Loop, counted: Counter, rest: set[str], asked:
         gen.emit(f"{ahead} = {start} {forth} {asked.name}.first", span)
     saved = gen.capture()
     gen.loops += 1
-    gen.virtual[target.name] = Ex(name, "int", 0, True, natural=is_natural)
+    gen.virtual[target.name] = Ex(name, "int", 0, True)
     if asked is not None:
         done, left = (
             (f"{name} - {start}", f"{bound} - {name}")
@@ -109,12 +110,13 @@ def counted_loop(gen: Codegen, s: Loop, counted: Counter, rest: set[str], asked:
             else (f"{start} - {name}", f"{name} - ({bound})")
         )
         gen.emit(f"if {name} == {ahead}: {ahead} = {name} {forth} {asked.name}({done}, {left}, {asked.values})", span)
-    gen.block(counted.body)
-    gen.assign([c.target for c in others], [c.update for c in others], rest, s.span)
+    with gen.known.inside(target.name, counted.interval(gen.known)):
+        gen.block(counted.body)
+        gen.assign([c.target for c in others], [c.update for c in others], rest, s.span)
     del gen.virtual[target.name]
     gen.loops -= 1
     body, _ = gen.release(saved)
-    gen.emit(f"for {name} in range({start}, {bound}{', -1' if counted.step < 0 else ''}):", span)
+    gen.emit(f"for {name} in {counted.range(start, last)}:", span)
     gen.lines += body or [Line(gen.indent + 1, "pass", s.span)]
     if target.name in gen.ownership.live_after[id(s)]:
         gen.emit(f"{name} = {bound} if {start} {'<' if counted.step > 0 else '>'} {bound} else {start}", span)

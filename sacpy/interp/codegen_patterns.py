@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from sacpy.interp.codegen_expressions import Expressions
 from sacpy.interp.emitter import Ex
+from sacpy.interp.intervals import NATURAL
 from sacpy.interp.versions import SHORT
 from sacpy.lang.core import Atom, Bind, Block, Function, Slot
 from sacpy.lang.lattice import is_below
@@ -80,12 +81,13 @@ class Patterns(Expressions):
                 continue
             if source in ints:
                 self.emit(f"{self.name(core)} = {self._int(source)}", span)
+                self.known.bounds[core] = NATURAL  # ranks and extents
             elif source in shapes:
                 name, shape = self.name(core), self._shape_name(source)
                 self.emit(f"{name} = _vector({shape})", span)
                 extents = self.facts.shape(core).extents
                 if extents is not None and extents[0] is not None and 0 < extents[0] <= SHORT:
-                    parts = tuple(Ex(f"{shape}[{k}]", "int", 0, True, natural=True) for k in range(extents[0]))
+                    parts = tuple(Ex(f"{shape}[{k}]", "int", 0, True, bounds=NATURAL) for k in range(extents[0]))
                     self.virtual[core] = Ex(name, "int", 1, True, parts, shape)
 
     # ---- names of the plan

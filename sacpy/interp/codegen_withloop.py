@@ -316,9 +316,10 @@ class WithLoops(Patterns):
         if box.length is None:
             ex = Ex(f"_vector({index[-1]})", "int", 1, False, None, index[-1])
         else:
-            parts = tuple(Ex(i, "int", 0, True, natural=low.isdigit()) for i, low in zip(index, box.low))
-            for bind, part in zip(p.scalars or (), parts):
+            parts = tuple(Ex(i, "int", 0, True, bounds=bounds) for i, bounds in zip(index, box.bounds))
+            for bind, part, bounds in zip(p.scalars or (), parts, box.bounds):
                 self.virtual[bind.name] = part
+                self.known.bounds[bind.name] = bounds
             ex = self.vector_of(parts, "int")
         if self.usage.counts[core] - self.usage.as_index[core] > 1:
             name = self.name(core)

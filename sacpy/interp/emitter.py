@@ -12,11 +12,12 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from sacpy.interp.intervals import Interval, Known
 from sacpy.interp.values import DTYPES, array
 from sacpy.lang.core import Atom, Bind, Const, Var
 from sacpy.lang.source import Span
-from sacpy.lang.types import Scalar, Shape
-from sacpy.nodes import Node, Record
+from sacpy.lang.types import BITS, Scalar, Shape
+from sacpy.nodes import Node, Record, replace
 
 if TYPE_CHECKING:
     from sacpy.interp.facts import Facts
@@ -28,8 +29,8 @@ DEEPEST = 30  # nesting of expressions; Python's own limit is 200 parentheses
 class Ex(Node):
     """A Python expression. `rank` where known; `atomic`: a name or literal, which may be repeated; `parts`: the
     components of an int vector whose length is known; `tuple_text`: the vector as a tuple of ints; `value` of a
-    constant scalar; `natural`: certainly not negative; `fresh`: an array that it makes is a new one, which nobody else
-    holds."""
+    constant scalar; `bounds`: what an integer lies in, where that is less than its whole type; `fresh`: an array that
+    it makes is a new one, which nobody else holds."""
 
     text: str
     base: str
@@ -39,8 +40,13 @@ class Ex(Node):
     tuple_text: str = ""
     value: Scalar | None = None
     depth: int = 0
-    natural: bool = False
+    bounds: Interval | None = None
     fresh: bool = False
+
+    @property
+    def natural(self) -> bool:
+        """Whether it is certainly not negative."""
+        return self.bounds is not None and self.bounds[0] >= 0
 
 
 class Line(Record):
@@ -75,6 +81,7 @@ class Emitter:
     guarded: dict[int, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
     parts: list[list[Line]] = field(default_factory=list)
     temporaries: set[str] = field(default_factory=set)
+    known: Known = field(default_factory=Known)
     ownership: Ownership = field(init=False)
 
     # ---- names
@@ -141,7 +148,7 @@ class Emitter:
             0,
             True,
             value=value,
-            natural=isinstance(value, int) and value >= 0,
+            bounds=(value, value) if isinstance(value, int) and base in BITS else None,
         )
 
     def use(self, atom: Atom) -> Ex:
@@ -152,10 +159,11 @@ class Emitter:
         if waiting is not None:
             return waiting[0]
         shape = self.facts.shape(atom.name)
+        bounds = self.known.bounds.get(atom.name)
         virtual = self.virtual.get(atom.name)
         if virtual is not None:
-            return virtual
-        return Ex(self.name(atom.name), self.facts.base(atom.name), shape.rank, True)
+            return virtual if bounds is None else replace(virtual, bounds=bounds)
+        return Ex(self.name(atom.name), self.facts.base(atom.name), shape.rank, True, bounds=bounds)
 
     def peek(self, atom: Atom) -> Ex | None:
         """The expression of a constant, or of a variable that waits or is virtual."""
@@ -175,7 +183,7 @@ class Emitter:
             return ex
         name = self.fresh(hint)
         self.emit(f"{name} = {ex.text}", span)
-        return Ex(name, ex.base, ex.rank, True)
+        return Ex(name, ex.base, ex.rank, True, bounds=ex.bounds)
 
     def shape(self, atom: Atom) -> Shape:
         """What is known of an atom's shape."""

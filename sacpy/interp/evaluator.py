@@ -40,7 +40,8 @@ if TYPE_CHECKING:
     from sacpy.interp.twins import Twin
 
 RUNTIME: dict[str, Any] = {
-    **arithmetic.HELPERS, **withloops.HELPERS, "ndarray": np.ndarray, "_array": np.array, "_vector": vector,
+    **arithmetic.HELPERS, **withloops.HELPERS,
+    "ndarray": np.ndarray, "_array": np.array, "_vector": vector,
     "_shape_of": shape_of, "_shape": structure.shape, "_dim": structure.dim, "_sel": structure.sel,
     "_set_at": structure.set_at, "_updated": structure.updated,
     "_stack": structure.stack, "_bad_index": structure.bad_index, "_to_index": structure.to_index, "_copy": calls.copy,

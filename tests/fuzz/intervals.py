@@ -23,8 +23,9 @@ from functools import cache
 from itertools import product
 from typing import Any, Final, NamedTuple
 
-from sacpy.interp.arithmetic import CONVERSIONS, HELPERS, REAL_FUNCTIONS, scalar
+from sacpy.interp.arithmetic import CONVERSIONS, HELPERS, REAL_FUNCTIONS
 from sacpy.interp.errors import Fault
+from sacpy.interp.scalar_text import scalar
 from sacpy.lang.types import REAL
 
 LARGEST = {"double": 1.7976931348623157e308, "float": 3.4028234663852886e38}

@@ -1,10 +1,14 @@
 """Loops that count run over a Python range; what they compute, and the counter behind them, stay what C would give."""
 
+from itertools import islice
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.interp.tools import main, run
+from sacpy.interp.intervals import INT
+from sacpy.interp.runtime.withloops import down_to, up_to
+from tests.interp.tools import failure, main, run
 
 
 def c_loop(start: int, bound: int, test: str, step: int) -> tuple[int, int]:
@@ -71,12 +75,24 @@ def test_the_largest_int_ends_a_loop() -> None:
 
 
 def test_indices_below_zero_are_still_found() -> None:
-    from tests.interp.tools import failure
-
     assert failure("int main() { a = [1, 2]; s = 0; for (i = -1; i < 2; i++) { s = s + a[i]; } return s; }").code in (
         "E0601",
         "E0506",
     )
+
+
+def test_a_range_up_to_the_last_int_has_no_end() -> None:
+    assert list(islice(up_to(INT[1] - 1, INT[1]), 5)) == [INT[1] - 1, *[INT[1]] * 4]
+    assert list(islice(down_to(INT[0] + 1, INT[0]), 5)) == [INT[0] + 1, *[INT[0]] * 4]
+    assert list(up_to(3, 5)) == [3, 4, 5]
+    assert list(down_to(5, 3)) == [5, 4, 3]
+    assert not list(up_to(3, 2))
+
+
+def test_a_bound_that_is_computed_in_each_round_may_fail_and_may_read_what_the_loop_changes() -> None:
+    assert main('n = 5; s = 0; for (i = 0; i <= n - i; i++) { s = s + i; } printf("%d", s); return 0;').out == "3"
+    assert main('v = iota(4); s = 0; for (i = 0; i < v[3] + s; i++) { s = 2; } printf("%d", i); return 0;').out == "5"
+    assert failure("int main() { v = iota(2); for (i = 5; i < v[2]; i++) { v = v; } return 0; }").code == "E0601"
 
 
 @pytest.mark.parametrize("body", ["a[i] = i;", "a = a + 1; a[i] = a[0];"])

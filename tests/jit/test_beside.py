@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import threading
 from time import monotonic, sleep
@@ -11,10 +12,11 @@ import pytest
 import sacpy
 from sacpy.interp.evaluator import Evaluator
 from sacpy.interp.world import World
+from sacpy.jit import options
 from sacpy.jit.beside import Abandoned, Job, checkpoint
 from sacpy.jit.cache import Cache
 from sacpy.jit.run import engine as engines
-from sacpy.jit.run import fork
+from sacpy.jit.run import fork, makers
 from sacpy.jit.run.engine import Engine
 from sacpy.workspace import Workspace
 
@@ -89,7 +91,7 @@ def test_a_loop_without_a_known_end_is_compiled_beside_the_program(monkeypatch: 
             compile_one(self, unit, kind, layouts),
         )[1],
     )
-    monkeypatch.setattr(engines, "cores", lambda: 2)
+    monkeypatch.setattr(engines, "is_core_free", lambda: True)
     monkeypatch.setattr(fork, "may_fork", lambda: False)
     engine = Engine("auto", cache=Cache(None), defects=True, threads=1)
     assert spun(engine, 3.0e7) == spun(Engine("cpu", cache=Cache(None), eager=True), 3.0e7)
@@ -97,16 +99,37 @@ def test_a_loop_without_a_known_end_is_compiled_beside_the_program(monkeypatch: 
     assert any(v.calls for u in engine.units for v in u.versions.values())
 
 
-def test_with_one_core_or_a_limit_on_memory_it_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_free_core_or_with_a_limit_on_memory_it_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[object] = []
-    monkeypatch.setattr(engines, "Job", lambda work: started.append(work) or Job(work))
-    monkeypatch.setattr(engines, "cores", lambda: 1)
-    assert spun(Engine("auto", cache=Cache(None), threads=1), 1.0e6) > 0
-    monkeypatch.setattr(engines, "cores", lambda: 2)
+    monkeypatch.setattr(makers, "Job", lambda work: started.append(work) or Job(work))
+    monkeypatch.setattr(fork, "may_fork", lambda: False)
+    monkeypatch.setattr(engines, "is_core_free", lambda: False)
+    assert spun(Engine("auto", cache=Cache(None), threads=1), 3.0e7) > 0
+    monkeypatch.setattr(engines, "is_core_free", lambda: True)
     limited = Engine("auto", cache=Cache(None), threads=1)
     limited.begin(1 << 30, limited=True)
-    assert spun(limited, 1.0e6) > 0
+    assert spun(limited, 3.0e7) > 0
     assert started == []
+
+
+@pytest.mark.parametrize(("cores", "running", "free"), [(2, 1, True), (2, 2, False), (2, 7, False), (1, 1, False)])
+def test_a_core_is_free_where_fewer_run_than_there_are(
+    cores: int, running: int, free: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = f"0.50 0.40 0.30 {running}/211 4711\n".encode()
+    monkeypatch.setattr(options, "cores", lambda: cores)
+    monkeypatch.setattr(options.os, "cpu_count", lambda: cores)
+    monkeypatch.setattr(options, "open", lambda *_: io.BytesIO(text), raising=False)
+    assert options.is_core_free() is free
+
+
+def test_where_the_system_does_not_tell_a_core_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(*_: object) -> None:
+        raise FileNotFoundError
+
+    monkeypatch.setattr(options, "cores", lambda: 2)
+    monkeypatch.setattr(options, "open", missing, raising=False)
+    assert options.is_core_free()
 
 
 def test_a_session_may_be_changed_while_a_job_is_at_work() -> None:

@@ -179,7 +179,9 @@ def scalar_version(op: str, base: str) -> Callable[..., Any]:
     """The scalar version as a function."""
     arity = len(PRIMITIVES[op].args)
     names = ["a", "b"][:arity]
-    text = arithmetic.scalar(op, base, names)
+    from sacpy.interp.scalar_text import scalar
+
+    text = scalar(op, base, names)
     if text is None:
         raise KeyError(f"{op} of {base}")
     function: Callable[..., Any] = eval(f"lambda {', '.join(names)}: {text}", dict(arithmetic.HELPERS))

@@ -6,14 +6,15 @@ frame is the part of a result's shape that the index runs over.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import product
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, product, repeat
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sacpy.interp import memory
+from sacpy.interp.arithmetic import limits
 from sacpy.interp.errors import Fault
 from sacpy.interp.runtime.calls import known_shape
 from sacpy.interp.runtime.elementwise import brackets
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 ndarray = np.ndarray
 Index = tuple[int, ...]
+SMALLEST, LARGEST = limits("int")
 FEW = 1 << 16  # indices of axes that are kept in memory
 
 
@@ -286,7 +288,20 @@ def same(values: tuple[Value, ...], stops: tuple[Value, ...]) -> bool:
     return all(shape_of(a) == shape_of(b) and bool(np.all(a == b)) for a, b in zip(values, stops))
 
 
+def up_to(start: int, last: int) -> Iterable[int]:
+    """The ints up to one, which is among them."""
+    counted = range(start, last + 1)
+    return counted if last < LARGEST else chain(counted, repeat(last))
+
+
+def down_to(start: int, last: int) -> Iterable[int]:
+    """The ints down to one, which is among them."""
+    counted = range(start, last - 1, -1)
+    return counted if last > SMALLEST else chain(counted, repeat(last))
+
+
 HELPERS: dict[str, Any] = {
+    "_upto": up_to, "_downto": down_to,
     "_bound": bound, "_axis": axis, "_check_box": check_box, "_overlapping": overlapping, "_offset": offset,
     "_axes": axes, "_new": new, "_flat": flat, "_Cells": Cells, "_Updates": Updates, "_same": same, "_product": indices,
     "_count": count,

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
-from sacpy.interp import arithmetic
+from sacpy.interp.scalar_text import scalar
 from sacpy.jit.analysis.straight import is_row_of
 from sacpy.jit.device.placement import Loop as PlacedLoop
 from sacpy.jit.device.placement import Native, Plan, Spans
@@ -237,7 +237,7 @@ class _Writer:
         if op.exact and op.code in _EXACT:
             return f"({args[0]} {_EXACT[op.code]} {args[1]})"
         if op.code in INLINE:
-            text = arithmetic.scalar(op.code, base, args)
+            text = scalar(op.code, base, args)
             assert text is not None
             return text
         return f"{self.plan.operation(op.code, base)}({', '.join(args)})"

@@ -28,7 +28,7 @@ from sacpy.jit.beside import Abandoned, Job, is_beside
 from sacpy.jit.cache import Cache, native_folder
 from sacpy.jit.failures import Interrupted, NativeFailure, OutOfMemory, Unsupported
 from sacpy.jit.kinds import Kind
-from sacpy.jit.options import Options, cores
+from sacpy.jit.options import Options, cores, is_core_free
 from sacpy.jit.run.contract import CompileContext, Compiled, Compiler, Pace, Policy
 from sacpy.jit.run.cost import STEP
 from sacpy.jit.run.dispatch import Site
@@ -52,7 +52,6 @@ if TYPE_CHECKING:
 LITTLE = 2e-3  # seconds that a run takes of which there is nothing to tell
 PATIENCE = 0.02  # seconds between two looks for an exception
 SOON = 0.2  # seconds; what fails later for lack of memory is not run again to learn more
-
 
 POLICIES = {
     "auto": Policy(unknown=8.0, beside=True),
@@ -124,6 +123,7 @@ class Engine:
         # seconds that the innermost call that is timed has spent in functions that are timed themselves
         self.inner = 0.0
         self._began = 0.0  # when a run began
+        self._core: bool | None = None  # whether one was free for compiling, when a run first asked
         self._unkept = 0.0  # seconds of runs of which nothing has been kept
         self._defects = defects
         self._compiler = compiler
@@ -182,6 +182,7 @@ class Engine:
         """Before a run: it may be stopped, and take so many bytes (0: any) for arrays. `limited`: somebody watches what
         the process takes."""
         self._began = perf_counter()
+        self._core = None
         self.tools.stop(False)
         self.tools.limited = limited
         self.tools.limit(memory)
@@ -253,15 +254,18 @@ class Engine:
             self.busy += thread_time() - busy
 
     def beside(self, unit: Versions, kind: Kind, sure: bool) -> Job[Version] | None:
-        """The same in a process or thread of its own; None where that cannot be: something else is made there, there is
-        one core only, or somebody watches how much memory the program takes. `sure`: it is worth its price; in a
+        """The same in a process or thread of its own; None where that cannot be: something else is made there, no core
+        is free for it, or somebody watches how much memory the program takes. `sure`: it is worth its price; in a
         process it may wait for its turn then, and in a thread, which slows the program down, it is not made."""
         return self._makers.begin(unit, kind, sure) if self._may_go_on else None
 
     @property
     def _may_go_on(self) -> bool:
-        """Whether something may be made while the program goes on."""
-        return self.policy.beside and not self.tools.limited and cores() > 1
+        """Whether something may be made while the program goes on. On busy cores both would take turns, and what the
+        interpreter does meanwhile is lost: there the program waits for what is worth it, as on one core."""
+        if self._core is None:
+            self._core = is_core_free()
+        return self._core and self.policy.beside and not self.tools.limited
 
     def _may_wait_for_fork(self, unit: Versions, kind: Kind) -> bool:
         """Whether what has to be made is better made by another process although the program waits for it."""
