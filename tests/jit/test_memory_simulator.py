@@ -17,7 +17,7 @@ from sacpy.jit.ir import graph as g
 from sacpy.jit.options import Options
 from sacpy.jit.run import compiler
 from sacpy.nodes import replace
-from tests.fuzz.blocks import generated
+from tests.fuzz.block_programs import generated
 from tests.jit import test_circuit_mutants, test_destinations
 from tests.jit.circuit_tools import unit_of
 from tests.jit.corpus import run_natively
