@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import sacpy
-from sacpy.jit.analysis.parts import Layout
+from sacpy.jit.ir.parts import Layout
 from sacpy.jit.host import strides
 from sacpy.jit.host.strides import container
 from sacpy.jit.run import versions

@@ -51,7 +51,8 @@ def lower(unit: g.Unit, options: Options, watch: Watch | None = None, written: W
         name, placed = list(context.variants)[done]
         lower_function(context, functions[name], None, placed)
         done += 1
-    _entry(module, unit.root, {o.positions[0]: o.extents for o in unit.outputs if o.kind == "array"}, found)
+    extents = {o.positions[0]: o.extents if o.part is None else o.part.whole for o in unit.outputs if o.kind == "array"}
+    _entry(module, unit.root, extents, found)
     return COUNTING + module.text()
 
 

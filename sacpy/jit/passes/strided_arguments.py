@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from sacpy.jit.analysis.parts import Layout
+from sacpy.jit.ir.parts import Layout
 from sacpy.jit.analysis.sites import sites
 from sacpy.jit.failures import Unsupported
 from sacpy.jit.ir import graph as g
