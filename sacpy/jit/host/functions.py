@@ -128,10 +128,14 @@ class Lowering(Writer):
                 write_call(self, targets, rhs, dying, into)
             case g.If():
                 self.conditional(targets, rhs, dying, into)
-            case g.Loop():
-                self.loop(targets, rhs, dying, into)
-            case g.For():
-                self.counting(targets, rhs, dying, into)
+            case g.Loop() | g.For():
+                from sacpy.jit.host.scratch import kept_between_rounds
+
+                with kept_between_rounds(self):
+                    if isinstance(rhs, g.Loop):
+                        self.loop(targets, rhs, dying, into)
+                    else:
+                        self.counting(targets, rhs, dying, into)
             case g.WithLoop():
                 from sacpy.jit.host.withloops import WithLoops
 

@@ -53,6 +53,7 @@ class Inside(Record):
     taken: tuple[int, ...] | None = None
     outside: Any = None
     unfilled: frozenset[str] = frozenset()
+    scratch: list[str] | None = None  # slots of memory that the rounds of a loop share (`scratch`), inside of one
 
 
 class UnitContext(Record):
