@@ -281,10 +281,27 @@ class Running:
                 self.update(name, r, dying, place)
             case g.Call():
                 f = sim.unit.function(r.function)
-                can = sim.known.some.get(r.function, ())
+                over = sim.known.over.get(r.function, {})
+                can = {*sim.known.some.get(r.function, ()), *over}
                 placed = {k: self.into[t.name] for k, t in enumerate(s.targets) if k in can and t.name in self.into}
                 into = {f.body.results[k].name: p for k, p in placed.items()}  # type: ignore[union-attr]
-                found = sim.call(f, [sim.take(a, dying) for a in r.args], into, Outside(known=sim.known))
+                moved = {
+                    over[k]: p
+                    for k, p in placed.items()
+                    if k in over
+                    and (
+                        k not in sim.known.some.get(r.function, ())
+                        or (sim.env[r.args[over[k]].name].block, sim.env[r.args[over[k]].name].offset)  # type: ignore[union-attr]
+                        == (p.block, p.offset)
+                    )
+                }
+                args = [
+                    replace_lying(sim.placed(sim.env[a.name], moved[n]), mine=False)  # type: ignore[union-attr]
+                    if n in moved
+                    else sim.take(a, dying)
+                    for n, a in enumerate(r.args)
+                ]
+                found = sim.call(f, args, into, Outside(known=sim.known))
                 for k, p in placed.items():
                     found[k] = sim.built(found[k], p)
                 sim.bind(s.targets, found)
