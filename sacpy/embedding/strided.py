@@ -1,5 +1,5 @@
-"""Calls with arrays that are not dense: arguments that are parts of others, which compiled code reads where they lie, and
-results that are parts of what it has made.
+"""Calls with arrays that are not dense: arguments that are parts of others, which compiled code reads where they lie,
+and results that are parts of what it has made.
 
 In: the plan of a call, and its arguments. Out: what it gives, or `MISSED` where arrays had better be copied, as all are
 that go to the interpreter. A function is called so once copying has taken as long as making the code for it

@@ -173,7 +173,11 @@ MUTANTS = {
     Mutant("steps are forgotten", strides.__name__, "part_of", "size * step", "size * 1"): "evens",
     Mutant("parts begin at the front", strides.__name__, "part_of", "size * start", "0"): "most",
     Mutant(
-        "elements come twice", view_results.__name__, "_Finder.part", "len({axis for axis, _ in moving}) != p.rank", "False"
+        "elements come twice",
+        view_results.__name__,
+        "_Finder.part",
+        "len({axis for axis, _ in moving}) != p.rank",
+        "False",
     ): "rows",
 }
 

@@ -213,8 +213,8 @@ def main() -> int:
     def told() -> str:
         by_turn = ", ".join(f"{count} {turn}" for turn, count in sorted(turns.items()))
         return (
-            f"{turns.total()} programs ({by_turn}), {tally['wrong']} differ; {tally['circuits']} other code with circuits, "
-            f"{tally['fails']} fail, {tally['refused']} not compiled; {monotonic() - start:.0f} s"
+            f"{turns.total()} programs ({by_turn}), {tally['wrong']} differ; {tally['circuits']} other code with "
+            f"circuits, {tally['fails']} fail, {tally['refused']} not compiled; {monotonic() - start:.0f} s"
         )
 
     for seed, turn, found in outcomes(range(parsed.first, parsed.first + parsed.seeds), parsed.turn):

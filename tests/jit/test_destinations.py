@@ -37,7 +37,11 @@ double[n], double[n] pair(double[n] a, int k)
   return (r, s);
 }
 noinline double[n] put(double[n] a, int k) { a[k] = 1.0; return a; }
-double[n] fill(double[n] a, int k) { if (k <= 0) { r = a; } else { a[k] = a[k - 1] + a[k]; r = fill(a, k - 1); } return r; }
+double[n] fill(double[n] a, int k)
+{
+  if (k <= 0) { r = a; } else { a[k] = a[k - 1] + a[k]; r = fill(a, k - 1); }
+  return r;
+}
 double[n] doubled(double[n] a, int k) { if (k <= 0) { r = 2.0 * a; } else { r = doubled(a, k - 1); } return r; }
 double[n,m] quarters(double[n,m] a)
 {
@@ -285,14 +289,14 @@ def test_where_results_and_rows_lie_is_told() -> None:
 MUTANTS = {
     Mutant(
         "what a call is given is overwritten before it is read",
-        "sacpy.jit.analysis.destinations",
+        "sacpy.jit.analysis.becoming",
         "_Over.block",
         "may_share(maker.rhs, self.p, self.ints) == ALWAYS",
         "True",
     ): "a call reads the other end",
     Mutant(
         "what a call is given is needed later",
-        "sacpy.jit.analysis.destinations",
+        "sacpy.jit.analysis.becoming",
         "_Over.block",
         "any(k > begins for k in uses)",
         "False",

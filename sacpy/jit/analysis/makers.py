@@ -8,7 +8,7 @@ What becomes another array shares its place if nobody else needs it: it is only 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 
 from sacpy.jit.analysis.versions import handed_on
 from sacpy.jit.ir import graph as g
@@ -94,8 +94,6 @@ class Makers:
 
     def anew(self, name: str) -> bool:
         """Whether an array is certainly made, and not one that there is: by a call or a branch, too."""
-        from sacpy.jit.analysis.destinations import makes
-
         s = self.let(name)
         at = [t.name for t in s.targets].index(name)
         known = {} if self.known is None else self.known.all
@@ -187,6 +185,26 @@ class Makers:
                 return Chain(tuple(found), False, number, source)
             name = source.name
             found.append(name)
+
+
+def makes(b: g.Block, result: g.Atom, known: Mapping[str, frozenset[int]], *, every: bool) -> bool:
+    """Whether a block makes one of its results anew, in one branch or in every one. `known`: the results of functions
+    of which the same is known."""
+    if not isinstance(result, g.Var):
+        return False
+    makers = Makers(b, frozenset().union(*map(arrays_of, b.statements)), arrays_of, Destinations(dict(known)))
+    if result.name not in makers.makers or not makers.can_place(result.name):
+        return False
+    chain = makers.chain(result.name)
+    last = chain.names[-1] if chain.names else result.name
+    if not makers.can_place(last) or not (chain.own or chain.source is None or chain.source.name in makers.makers):
+        return False  # it has the memory of what is there
+    s = makers.let(last)
+    if not isinstance(s.rhs, g.If):
+        return True
+    at = next(k for k, t in enumerate(s.targets) if t.name == last)
+    both = [makes(inner, inner.results[at], known, every=every) for inner in g.blocks(s.rhs)]
+    return all(both) if every else any(both)
 
 
 def replaced(w: g.WithLoop) -> g.Var | None:

@@ -78,5 +78,6 @@ def given_places(w: Writer, function: g.Function, placed: Placed) -> dict[str, A
         assert isinstance(result, g.Var) and isinstance(result.type, g.ArrayType)
         for extent in result.type.extents:
             compute(extent)
-        found[result.name] = Array(f"%place{k}" if p is None else f"%p{p}", BORROWED, result.base, w.wides(result.type.extents))
+        data = f"%place{k}" if p is None else f"%p{p}"
+        found[result.name] = Array(data, BORROWED, result.base, w.wides(result.type.extents))
     return found

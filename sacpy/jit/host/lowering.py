@@ -51,7 +51,7 @@ def lower(unit: g.Unit, options: Options, watch: Watch | None = None, written: W
         name, placed = list(context.variants)[done]
         lower_function(context, functions[name], None, placed)
         done += 1
-    extents = {o.positions[0]: o.extents if o.part is None else o.part.whole for o in unit.outputs if o.kind == "array"}
+    extents = {o.positions[0]: o.extents if o.part is None else o.part[0] for o in unit.outputs if o.kind == "array"}
     _entry(module, unit.root, extents, found)
     return COUNTING + module.text()
 

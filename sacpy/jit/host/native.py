@@ -254,8 +254,8 @@ class NativeFunction(Record):
             else:
                 from sacpy.jit.host.strides import part_of
 
-                space |= {"part_of": part_of, f"axes{k}": tuple((axis, step) for _, axis, step in o.part.axes)}
-                whole, starts = _numbers(o.part.whole), _numbers([first for first, _, _ in o.part.axes])
+                space |= {"part_of": part_of, f"axes{k}": tuple((axis, step) for _, axis, step in o.part[1])}
+                whole, starts = _numbers(o.part[0]), _numbers([first for first, _, _ in o.part[1]])
                 memory = f"Memory(r[{o.positions[0]}], {DTYPES[o.base].str!r}, ({whole}), free)"
                 made.append(f"part_of(asarray({memory}), {shape}, ({starts}), axes{k})")
         body.append(f"return ({''.join(m + ', ' for m in made)})")

@@ -14,8 +14,7 @@ rounds are spread over threads have none of this kind, nor have the threads' own
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
-from contextlib import contextmanager
+from collections.abc import Container
 
 from sacpy.jit.analysis.circuits import Plan
 from sacpy.jit.analysis.makers import Makers, only_loads
@@ -87,19 +86,4 @@ def _room(w: Writer, v: g.Var, slots: list[str]) -> Array:
     return Array(data, BORROWED, v.base, extents)
 
 
-@contextmanager
-def kept_between_rounds(w: Writer) -> Iterator[None]:
-    """Inside, a loop is written, whose rounds may share memory; behind the outermost one it is given back."""
-    if w.inside.scratch is not None:
-        yield
-        return
-    w.inside.scratch = slots = []
-    yield
-    w.inside.scratch = None
-    for slot in slots:
-        old = w.code.load("ptr", slot)
-        release(w.code, Array(old, old, "double", ()))
-        w.code.store("ptr", "null", slot)
-
-
-__all__ = ["kept_between_rounds", "scratch", "staged"]
+__all__ = ["scratch", "staged"]

@@ -84,8 +84,7 @@ class UnitContext(Record):
         return next((self.site(s) for s in g.statements(body) if isinstance(s, g.Check)), 0)
 
 
-# which results of a function have a place, and of which parameter that is the memory, None where it is given one
-Placed = tuple[tuple[int, int | None], ...]
+Placed = tuple[tuple[int, int | None], ...]  # results that have a place, with the parameter that lies there, if any
 LANE = "<4 x i32>"  # what an int in a lane of a vector register is
 
 

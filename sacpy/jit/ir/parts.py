@@ -29,12 +29,9 @@ class Layout(Node):
 Extent = int | tuple[None, int]  # a number, or the position of the root's result that holds it
 
 
-class Part(Node):
-    """Which elements of a larger array a result has. `whole`: the extents of that; `axes`: for each axis of it the first
-    index, the axis of the result that runs along it (None: there is one index) and in which steps."""
-
-    whole: tuple[Extent, ...]
-    axes: tuple[tuple[Extent, int | None, int], ...]
+# Which elements of a larger array a result has: the extents of that, and for each axis of it the first index, the axis
+# of the result that runs along it (None: there is one index) and in which steps.
+Part = tuple[tuple[Extent, ...], tuple[tuple[Extent, int | None, int], ...]]
 
 
 class Border(Node):

@@ -1,8 +1,8 @@
 """Results that are parts of arrays which code has made, in some order: given with these, and not copied.
 
-In: an optimised unit. Out: a unit whose root gives these arrays instead, with where in them the results lie (`Part`):
-whoever calls it makes views. So what `reverse`, `transpose`, `take`, `drop` and steps leave to be done at the end is
-not done at all.
+In: an optimised unit. Out: a unit whose root gives these arrays instead, with where in them the results lie
+(`ir/parts`): whoever calls it makes views. So what `reverse`, `transpose`, `take`, `drop` and steps leave to be done at
+the end is not done at all.
 
     b = for ..                                   b = for ..
     r = with [m,n] disjoint complete      ->     k = sub! n, 1
@@ -49,10 +49,9 @@ def viewed(unit: g.Unit) -> g.Unit:
         array, starts, axes = found
         before += starts.statements
         results[o.positions[0]] = array
-        part = Part(
-            tuple(_added(results, g.extents_of(array))),
-            tuple((at, axis, step) for at, (axis, step) in zip(_added(results, starts.results), axes, strict=True)),
-        )
+        whole = tuple(_added(results, g.extents_of(array)))
+        firsts = _added(results, starts.results)
+        part: Part = whole, tuple((at, axis, step) for at, (axis, step) in zip(firsts, axes, strict=True))
         outputs.append(replace(o, part=part))
     if tuple(outputs) == unit.outputs:
         raise Unsupported(NONE)
@@ -100,8 +99,9 @@ class _Finder:
         moving = [axis for axis in axes if axis is not None and axis[0] is not None]
         if None in axes or len({axis for axis, _ in moving}) != p.rank:
             return None  # an axis of the result that nothing runs along has the same elements many times
-        first = {i.name: g.integer(0) for i in p.index}
-        return array, copied(g.Block(tuple(ops), index), first, self.supply), [axis for axis in axes if axis is not None]
+        first: dict[str, g.Atom] = {i.name: g.integer(0) for i in p.index}
+        starts = copied(g.Block(tuple(ops), index), first, self.supply)
+        return array, starts, [axis for axis in axes if axis is not None]
 
     def axis(self, a: g.Atom, p: g.Partition) -> tuple[int | None, int] | None:
         """The axis of a partition that an index runs along, and in which steps; None where it is no such index."""

@@ -109,7 +109,9 @@ def load() -> None:
     from sacpy.jit.specialise import Specialiser  # noqa: F401
 
 
-def _tried(program: Program, key: str, kind: Kind, tools: CompileContext, clock: Clock, border: Border | None = None) -> Kept:
+def _tried(
+    program: Program, key: str, kind: Kind, tools: CompileContext, clock: Clock, border: Border | None = None
+) -> Kept:
     try:
         return _made(tools.specialiser(program), program, key, kind, tools.options, clock, border)
     except Unsupported as refusal:
@@ -135,9 +137,8 @@ def _kept(data: bytes | None) -> Kept | None:
 def _packing() -> Packing:
     from sacpy.jit.host.native import Signature
     from sacpy.jit.ir.graph import Input, Output
-    from sacpy.jit.ir.parts import Part
 
-    return Packing(Signature, Input, Output, Part, Report, Counts)
+    return Packing(Signature, Input, Output, Report, Counts)
 
 
 def _made(
@@ -153,7 +154,6 @@ def _made(
     from sacpy.jit.host.compile import begin_compiler, compile_object, is_huge
     from sacpy.jit.host.lowering import lower
     from sacpy.jit.host.native import Signature as NativeSignature
-    from sacpy.jit.ir.parts import Border
     from sacpy.jit.passes import effort
     from sacpy.jit.run.measure import count, parallel
     from sacpy.jit.schedule.summary import told
