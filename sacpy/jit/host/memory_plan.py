@@ -140,7 +140,7 @@ class _Teller:
         self.left -= sum(size for _, size in stacked)
         for names, _ in stacked:
             places.update({name: Lies("on the stack", names[-1] if name != names[-1] else "") for name in names})
-        for names in staged(makers, b, plan, {*places}) if self.rounds else ():
+        for names in staged(makers, b, plan, places) if self.rounds else ():
             places.update({name: Lies("the same memory in all rounds") for name in names})
         known = self.outside.known or NOWHERE
         rows = lent_rows(b, makers, {*places}, known, self.ints) if known is not NOWHERE else {}

@@ -17,8 +17,9 @@ from __future__ import annotations
 from collections.abc import Container
 
 from sacpy.jit.analysis.circuits import Plan
-from sacpy.jit.analysis.makers import Makers, only_loads
+from sacpy.jit.analysis.makers import NOWHERE, Makers, only_loads
 from sacpy.jit.host import layout
+from sacpy.jit.host.lending import hands_back_nothing
 from sacpy.jit.host.memory import BORROWED, Array, new_block, release
 from sacpy.jit.host.writer import Writer
 from sacpy.jit.ir import graph as g
@@ -26,8 +27,8 @@ from sacpy.jit.llvm.legal import size_of
 
 
 def staged(makers: Makers, block: g.Block, plan: Plan, taken: Container[str]) -> list[tuple[str, ...]]:
-    """The arrays of a block that are only copied into others, and whose extents are known before it: those that share a
-    place, the last one first. `taken`: those that have a place."""
+    """The arrays of a block that are copied into others, and at most read besides, and whose extents are known before it:
+    those that share a place, the last one first. `taken`: those that have a place."""
     if not plan.refusals:
         return []
     results = {a.name for a in block.results if isinstance(a, g.Var)}
@@ -36,7 +37,8 @@ def staged(makers: Makers, block: g.Block, plan: Plan, taken: Container[str]) ->
     for name in dict.fromkeys(r.part.name for r in plan.refusals):
         if name in taken or name in results or name not in makers.makers or not makers.can_place(name):
             continue
-        if not all(only_loads(block.statements[k], name) for k in makers.users[name]):
+        users = [block.statements[k] for k in makers.users[name]]
+        if not all(only_loads(s, name) or hands_back_nothing(s, taken, makers.known or NOWHERE) for s in users):
             continue
         if any(isinstance(e, g.Var) and e.name in inside for e in g.extents_of(makers.target(name))):
             continue
