@@ -20,6 +20,7 @@ import numpy as np
 from benchmarks import (
     blocks,
     circuits,
+    circuits_compiling,
     compare,
     interpreter,
     native,
@@ -58,6 +59,7 @@ SHOWING: dict[str, Shown] = {
     "styles": lambda o: styles.show(o.only or (), o.repetitions, o.quick),
     "windows": lambda o: windows.show(o.only or (), o.repetitions, o.quick),
     "circuits": lambda o: circuits.show(o.only or (), o.repetitions, o.quick),
+    "circuits_compiling": lambda o: circuits_compiling.show(o.repetitions, o.quick),
     "capture": lambda o: capture.show(o.only or (), o.repetitions, o.quick),
     "suite": lambda o: _sizes(o),
     "first": lambda o: first.show(o.only or (), o.repetitions, o.seconds, o.quick),

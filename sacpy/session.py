@@ -55,7 +55,7 @@ class Session:
     `defines`: macros. `threads`: how many a compiled loop may use, by default one per core. `strict_fp`: floating-point
     numbers are added in the order that the program says, and give the same to the last bit on every target. `strategy`:
     who lays out with-loops without a pragma on a GPU: "auto", "jing", "jing_ext", "jing_printed", "foldall". `device`:
-    the GPU generation that the emulator stands for, by default "sm_90"."""
+    the GPU generation that the emulator stands for, by default "sm_90". `views`: large results may be strided views."""
 
     def __init__(
         self,
@@ -69,6 +69,7 @@ class Session:
         strict_fp: bool = False,
         strategy: str = "auto",
         device: str = "",
+        views: bool = False,
     ) -> None:
         if target not in TARGETS:
             raise ValueError(f"there is no target {target!r}; there is {', '.join(TARGETS)}")
@@ -90,8 +91,7 @@ class Session:
             target,
             threads,
             strict_fp,
-            strategy=strategy,
-            device=device,
+            strategy=strategy, device=device, views=bool(views),
         )
         self._host = Host(self._grants.open((b"sacpy",), self._limits.output), self._workspace)
         self._loader = self._workspace.loader(None)

@@ -43,9 +43,10 @@ class Workspace(Record):
     `limits`: what a run may use. `target`: "interp", "cpu", or "auto" (interpreted until something is hot); `threads`:
     how many a compiled loop may use, None for one per core; `strict_fp`: floating point in the order that the program
     says; `verify`: the compiler checks its own steps; `split_borders`: interiors of with-loops are cut apart from their
-    borders; `short_circuit`: what ends up inside another array is computed there; `eager`: whatever can be compiled is.
-    `strategy`: who lays out with-loops without a pragma on a GPU; `device`: the GPU generation ("sm_90") that programs
-    are checked and laid out for, "" for that of the machine, and no check."""
+    borders; `short_circuit`: what ends up inside another array is computed there; `eager`: whatever can be compiled is;
+    `views`: results that Python gets may be parts of larger arrays. `strategy`: who lays out with-loops without a
+    pragma on a GPU; `device`: the GPU generation ("sm_90") that programs are checked and laid out for, "" for that of
+    the machine, and no check."""
 
     search: Sequence[Path] = ()
     include_path: Sequence[Path] = ()
@@ -60,6 +61,7 @@ class Workspace(Record):
     device: str = ""
     split_borders: bool = True
     short_circuit: bool = True
+    views: bool = False
     first_call: FirstCall | None = None  # of the program that comes next, if it is known
     _library: Library | None = None
     _engine: OnDemand | None = None

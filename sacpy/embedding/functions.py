@@ -79,7 +79,7 @@ class Function:
                 if opened is not None:
                     runner.direct[key] = opened
             return result
-        if any(type(a) is ndarray and not a.flags.c_contiguous for a in args):
+        if plan.views or any(type(a) is ndarray and not a.flags.c_contiguous for a in args):
             from sacpy.embedding.strided import call
 
             found = call(runner, plan, args)
@@ -87,6 +87,11 @@ class Function:
                 return found
         values = plan.arguments(args)
         found = runner.run(plan.function, values)
+        if plan.views:
+            from sacpy.embedding.strided import awaits_views
+
+            if awaits_views(plan, found):
+                key = None
         if key is not None and len(runner.direct) < REMEMBERED:
             from sacpy.embedding.direct import direct
 

@@ -48,7 +48,8 @@ class Plan(Record):
     """One way of calling: the Python function behind it, how to convert each argument, the flags that say the arguments
     are borrowed, and how to present what comes back. `keys`: the instances that the function chooses from; `types`,
     `results`: of arguments and results; `on_device`: an argument lies on a device; `programs`: for arguments on a
-    device, by their shapes, the program that runs there, or None. `calls`: how many went the usual way."""
+    device, by their shapes, the program that runs there, or None. `calls`: how many went the usual way; `views`:
+    whether results may be views, and `shown` the bytes that they had in the last of these calls."""
 
     function: Callable[..., Any]
     converters: tuple[Callable[[Any], Any], ...]
@@ -64,6 +65,8 @@ class Plan(Record):
     on_device: bool = False
     programs: dict[tuple[tuple[int, ...], ...], Any] = field(default_factory=dict)
     calls: int = 0
+    views: bool = False
+    shown: int = 0
 
     def arguments(self, args: Sequence[Any]) -> list[Value]:
         """The interpreter's values. Raises `SacError` (E0707, E0708) naming the argument."""
@@ -135,6 +138,7 @@ def make(runner: Runner, name: ast.QName, kinds: tuple[Kind, ...], args: Sequenc
         tuple(results),
         _returned(results, rules),
         any(type(k) is tuple and k[0] == "device" for k in kinds),
+        views=runner.host.workspace.views and all(t.key in DTYPES and t.key != "char" for t in results),
     )
 
 

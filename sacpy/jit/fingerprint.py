@@ -37,9 +37,9 @@ class Fingerprints:
         self.program = program
         self._texts: dict[str, tuple[str, frozenset[str]]] = {}
 
-    def digest(self, key: str, kind: Kind, options: Options, layouts: object = "") -> str:
-        """The name of a function's version. `layouts`: of its arguments, where these are not dense."""
-        found = hashlib.sha256(f"{platform_digest()}\n{options.key}\n{kind!r}\n{key}\n{layouts or ''}".encode())
+    def digest(self, key: str, kind: Kind, options: Options, border: object = None) -> str:
+        """The name of a function's version. `border`: where arrays are not all dense that go in and out."""
+        found = hashlib.sha256(f"{platform_digest()}\n{options.key}\n{kind!r}\n{key}\n{border or ''}".encode())
         seen = {key}
         waiting = [key]
         while waiting:

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import sacpy
-from sacpy.jit.analysis.parts import Layout
 from sacpy.jit.host import strides
 from sacpy.jit.host.strides import container
+from sacpy.jit.ir.parts import Layout
 from sacpy.jit.run import versions
 from tests.jit.mutation import Mutant, mutated
 

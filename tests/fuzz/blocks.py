@@ -1,357 +1,203 @@
-"""Random programs rich in `++`, views, blocks and recursion, where arrays are made in others, and looked into by
-several names: `python -m tests.fuzz.blocks --seeds 20000`.
+"""Array short-circuiting, by random programs: `python -m tests.fuzz.blocks --seeds 20000`.
 
-In: a seed. Out: a function of SaC with its arguments; whether it gives the same natively, with array short-circuiting
-and without, bit for bit, as interpreted: values, or where it fails.
-
-What is generated knows how long its arrays are, so that most programs run to their end; the compiler does not.
+In: seeds, each with its function (`block_programs`). Out: whether it gives the same natively, with short-circuiting and
+without, bit for bit, as interpreted: values, or where it fails. A few functions stand in one program, so that what they
+call is checked once; passes that do not know of circuits run once for both ways; and what takes longer takes turns,
+`TURNS`: graphs verified after each pass, optimised code, threads, the emulator, and the plan of memory simulated.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import dataclass, field
-from random import Random
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from time import monotonic
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
 from sacpy.interp.evaluator import Evaluator
 from sacpy.interp.world import World
+from sacpy.jit import passes
+from sacpy.jit.cache import Cache
 from sacpy.jit.failures import CheckFailed, Unsupported
 from sacpy.jit.host.compile import compile_object
 from sacpy.jit.host.lowering import lower
 from sacpy.jit.host.native import Context, Signature, load
+from sacpy.jit.ir.graph import Unit
+from sacpy.jit.kinds import Kind
 from sacpy.jit.options import Options
+from sacpy.jit.run.compiler import Clock, optimised, specialised
+from sacpy.jit.run.engine import Engine
+from sacpy.jit.specialise import Specialiser
+from sacpy.lang.core import Program
 from sacpy.lang.diagnostics import SacError
-from tests.jit.circuit_tools import key_of, program, unit_of
-from tests.jit.native_tools import same
+from sacpy.nodes import replace
+from tests.fuzz.block_programs import TOGETHER, function, helpers
+from tests.fuzz.differential import same, small_chunks, workspace
 
-HELPERS = """use Array: all;
-inline double[n] sc(double[n] a) { r = a; for (i = 1; i < n; i++) { r[i] = r[i - 1] * 0.5 + a[i]; } return r; }
-inline double[n] back(double[n] r) { for (j = n - 2; j >= 0; j--) { r[j] = 0.5 * r[j + 1] + r[j]; } return r; }
-inline double[n,m] swept(double[n,m] t)
-{
-  for (i = 1; i < n; i++) { for (j = 1; j < m; j++) { t[i,j] = t[i,j] + 0.25 * t[i - 1,j - 1]; } }
-  return t;
-}
-double[n] halves(double[n] a)
-{
-  if (n <= 2) { r = 2.0 * a; } else { h = n / 2; r = halves(take([h], a)) ++ halves(drop([h], a)); }
-  return r;
-}
-double[n] turned(double[n] a)
-{
-  if (n <= 1) { r = a; } else { h = n / 2; r = turned(drop([h], a)) ++ sc(turned(take([h], a))); }
-  return r;
-}
-double[n,m] quarters(double[n,m] a)
-{
-  if (n <= 1 || m <= 1) { r = a; }
-  else {
-    r = a; h = n / 2;
-    t = quarters({ [i,j] -> a[i,j] + 1.0 | [i,j] < [h,m] });
-    r = with { ([0,0] <= [i,j] < [h,m]) : t[i,j]; } : modarray(r);
-    t = quarters({ [i,j] -> r[h + i,j] - r[i,j] | [i,j] < [n - h,m] });
-    r = with { ([h,0] <= [i,j] < [n,m]) : t[i - h,j]; } : modarray(r);
-  }
-  return r;
-}
-double[n] some(double[n] a, int k)
-{
-  if (k <= 0) { r = a; } else if (k == 1) { r = sc(a); } else { r = some(back(a), k - 2); }
-  return r;
-}
-double[n], double[n] both(double[n] a, int k)
-{
-  if (k > 2) { r, s = both(sc(a), k - 1); } else { r = back(a); s = r; }
-  return (r, s);
-}
-"""
+Result = tuple[Any, ...] | None
+PLAIN, VERIFIED, OPTIMISED, THREADS, EMULATED, SIMULATED = (
+    "plain", "verified", "optimised", "on threads", "emulated", "simulated",
+)  # fmt: skip
+# Seeds take them in turn; whatever else is done, every program runs natively both ways.
+TURNS = (
+    PLAIN, VERIFIED, PLAIN, OPTIMISED, PLAIN, THREADS, PLAIN, SIMULATED, PLAIN, OPTIMISED,
+    PLAIN, VERIFIED, PLAIN, THREADS, PLAIN, OPTIMISED, PLAIN, SIMULATED, PLAIN, EMULATED,
+)  # fmt: skip
 
 
 @dataclass
-class Writer:
-    """Writes the body of a function. `vectors`, `matrices`: names in scope with how large they are."""
+class Functions:
+    """The functions of some seeds, in one program."""
 
-    random: Random
-    vectors: dict[str, int]
-    matrices: dict[str, tuple[int, int]]
-    lines: list[str] = field(default_factory=list)
-    count: int = 0
-    depth: int = 0
+    program: Program
+    specialiser: Specialiser
+    cases: dict[int, tuple[str, tuple[Any, ...]]]  # by seeds: the key, and the arguments
 
-    def fresh(self, stem: str) -> str:
-        self.count += 1
-        return f"{stem}{self.count}"
-
-    def line(self, text: str) -> None:
-        self.lines.append("  " * (self.depth + 1) + text)
-
-    def vector(self) -> str:
-        return self.random.choice(list(self.vectors))
-
-    def matrix(self) -> str:
-        return self.random.choice(list(self.matrices))
-
-    def number(self) -> str:
-        return f"{self.random.randint(-9, 9) * 0.5}"
-
-    # ---- expressions: a text, and how long it is
-
-    def part(self) -> tuple[str, int]:
-        """A vector, looked at in some way."""
-        v = self.vector()
-        n, k = self.vectors[v], self.random.randint(0, max(self.vectors[v], 1))
-        k = min(k, n)
-        match self.random.randint(0, 7):
-            case 0:
-                return f"take([{k}], {v})", k
-            case 1:
-                return f"drop([{k}], {v})", n - k
-            case 2:
-                return f"reverse({v})", n
-            case 3 if self.matrices:
-                m = self.matrix()
-                rows, columns = self.matrices[m]
-                if rows and columns:
-                    if self.random.random() < 0.5:
-                        return f"{m}[{self.random.randrange(rows)}]", columns
-                    at = self.random.randrange(columns)
-                    return f"{{ [i] -> {m}[i,{at}] | [i] < [{rows}] }}", rows
-            case 4:
-                return f"{{ [i] -> {v}[2 * i] | [i] < [{n // 2}] }}", n // 2
-        return v, n
-
-    def made(self, depth: int = 2) -> tuple[str, int]:
-        """A vector that loops or functions make."""
-        text, n = self.part() if depth < 2 or self.random.random() < 0.7 else self.joined(depth - 1)
-        match self.random.randint(0, 9):
-            case 0 | 1:
-                return f"sc({text})", n
-            case 2 | 3:
-                return f"back({text})", n
-            case 4:
-                return f"halves({text})", n
-            case 5:
-                return f"turned({text})", n
-            case 6:
-                return f"some({text}, k + {self.random.randint(-3, 3)})", n
-            case 7:
-                return f"back(sc({text}))", n
-            case 8 if depth > 1:
-                other, m = self.made(depth - 1)
-                return f"sc({text} ++ {other})", n + m
-        return text, n
-
-    def joined(self, depth: int = 2) -> tuple[str, int]:
-        parts = [self.made(depth) for _ in range(self.random.randint(1, 3))]
-        return " ++ ".join(text for text, _ in parts), sum(n for _, n in parts)
-
-    # ---- statements
-
-    def statement(self) -> None:
-        kinds = [self.set, self.set, self.set, self.alias, self.update, self.choose, self.pair]
-        if self.matrices:
-            kinds += [self.row, self.row, self.rows, self.block, self.block, self.stack, self.parted]
-        if self.depth < 2:
-            kinds += [self.rounds]
-        self.random.choice(kinds)()
-
-    def set(self) -> None:
-        text, n = self.joined()
-        if n <= 40:
-            v = self.fresh("v")
-            self.line(f"{v} = {text};")
-            self.vectors[v] = n
-
-    def alias(self) -> None:
-        v, w = self.vector(), self.fresh("v")
-        self.line(f"{w} = {v};")
-        self.vectors[w] = self.vectors[v]
-
-    def update(self) -> None:
-        v = self.vector()
-        n = self.vectors[v]
-        if n:
-            at, to = self.random.randrange(n), self.random.randrange(n)
-            self.line(f"{v}[{to}] = {v}[{at}] + {self.number()};")
-
-    def choose(self) -> None:
-        """The same name in two branches."""
-        v = self.vector()
-        n, w = self.vectors[v], self.fresh("v")
-        ways = [v, f"sc({v})", f"halves({v})", f"reverse({v})", f"genarray([{n}], {self.number()})"]
-        ways += [o for o, m in self.vectors.items() if m == n and o != v]
-        a, b = self.random.choice(ways), self.random.choice(ways)
-        self.line(f"if (k > {self.random.randint(0, 5)}) {{ {w} = {a}; }} else {{ {w} = {b}; }}")
-        self.vectors[w] = n
-
-    def pair(self) -> None:
-        text, n = self.part()
-        v, w = self.fresh("v"), self.fresh("v")
-        self.line(f"{v}, {w} = both({text}, k);")
-        self.vectors |= {v: n, w: n}
-
-    def row(self) -> None:
-        """A row that is replaced, by itself or by what others have."""
-        m = self.matrix()
-        rows, columns = self.matrices[m]
-        if not rows:
-            return
-        i = self.random.randrange(rows)
-        of = self.random.choice([f"{m}[{i}]", f"{m}[{i}]", f"{m}[{self.random.randrange(rows)}]"])
-        by = self.random.choice(["sc", "back", "halves", "turned", "reverse", ""])
-        fits = [v for v, n in self.vectors.items() if n == columns]
-        if fits and self.random.random() < 0.4:
-            of = self.random.choice(fits)
-        self.line(f"{m}[{i}] = {by}({of});" if by else f"{m}[{i}] = {of};")
-
-    def rows(self) -> None:
-        """Rows one after the other."""
-        m = self.matrix()
-        rows, columns = self.matrices[m]
-        if rows < 2:
-            return
-        low, step = self.random.choice([(1, "i++"), (0, "i++"), (0, "i += 2"), (rows - 1, "i--")])
-        end = "i >= 1" if step == "i--" else f"i < {rows}"
-        of = self.random.choice(["i", "i", f"({rows} - 1 - i)", "max(i - 1, 0)"])
-        ways = [f"sc({m}[{of}])", f"halves({m}[{of}])", f"back({m}[{of}] + {m}[i])", f"turned({m}[{of}])"]
-        if columns > 2:
-            cut = self.random.randint(1, columns - 1)
-            ways += [f"sc(take([{cut}], {m}[{of}])) ++ halves(drop([{cut}], {m}[i]))"] * 2
-            ways += [f"back(drop([{cut}], {m}[{of}])) ++ sc(take([{cut}], {m}[{of}]))"]
-        self.line(f"for (i = {low}; {end}; {step}) {{ {m}[i] = {self.random.choice(ways)}; }}")
-
-    def block(self) -> None:
-        """A block that is taken out, changed and put back, there or elsewhere, in its own order or another one."""
-        m = self.matrix()
-        rows, columns = self.matrices[m]
-        if rows < 2 or columns < 2:
-            return
-        h, w = self.random.randint(1, rows), self.random.choice([columns, self.random.randint(1, columns)])
-        r, c = self.random.randint(0, rows - h), self.random.randint(0, columns - w)
-        r2, c2 = (r, c) if self.random.random() < 0.7 else (rows - h - r, columns - w - c)
-        turn = h == w and self.random.random() < 0.3
-        index = f"{r} + j, {c} + i" if turn and r + w <= rows and c + h <= columns else f"{r} + i, {c} + j"
-        t, by = self.fresh("t"), self.random.choice(["swept", "swept", "quarters", "quarters"])
-        self.line(f"{t} = {by}({{ [i,j] -> {m}[{index}] | [i,j] < [{h},{w}] }});")
-        to = self.random.choice([m, m, m, self.fresh("m")])
-        self.line(
-            f"{to} = with {{ ([{r2},{c2}] <= [i,j] < [{r2 + h},{c2 + w}]) : {t}[i - {r2},j - {c2}]; }} : modarray({m});"
+    @staticmethod
+    def of(seeds: Sequence[int]) -> Functions:
+        """`seeds`: of one element type."""
+        made = {seed: function(seed, f"f{seed}") for seed in seeds}
+        program, _ = workspace().load_text(helpers(seeds[0]) + "".join(text for text, _ in made.values()))
+        keys = {key.partition("::")[2].partition("/")[0]: key for key in program.user_keys([])}
+        return Functions(
+            program, Specialiser(program), {seed: (keys[f"f{seed}"], args) for seed, (_, args) in made.items()}
         )
-        self.matrices[to] = (rows, columns)
-        if self.random.random() < 0.2:
-            self.matrices[t] = (h, w)
-
-    def parted(self) -> None:
-        """Rows that are made anew, while the others stay, move, or are computed."""
-        m = self.matrix()
-        rows, columns = self.matrices[m]
-        if rows < 2 or not columns:
-            return
-        h, t = self.random.randint(1, rows - 1), self.fresh("t")
-        low = self.random.choice([0, rows - h])
-        made = self.random.choice([f"{m}[{low} + i,j]", "tod(i * j + k)", f"{m}[i,j] + 1.0"])
-        by = self.random.choice(["swept", "quarters"])
-        self.line(f"{t} = {by}({{ [i,j] -> {made} | [i,j] < [{h},{columns}] }});")
-        first, last = (h, rows) if low == 0 else (0, rows - h)
-        rest = self.random.choice(
-            [f"{m}[{first + last - 1} - i,j]", f"0.5 * {m}[i,j]", f"{m}[{rows - 1} - i,j]", f"{t}[0,j] + {m}[i,j]"]
-        )
-        others = f" ([{first},0] <= [i,j] < [{last},{columns}]) : {rest};" if self.random.random() < 0.8 else ""
-        part = f"([{low},0] <= [i,j] < [{low + h},{columns}]) : {t}[i - {low},j];"
-        self.line(f"{m} = with {{ {part}{others} }} : modarray({m});")
-
-    def stack(self) -> None:
-        """Rows of two matrices, or of one and a vector."""
-        m = self.matrix()
-        rows, columns = self.matrices[m]
-        others = [o for o, (_, k) in self.matrices.items() if k == columns]
-        o = self.random.choice(others)
-        if rows + self.matrices[o][0] > 16:
-            return
-        n = self.fresh("m")
-        by = self.random.choice(["swept", "quarters", ""])
-        cells = f"{{ [i] -> {self.random.choice(['sc', 'halves', 'turned'])}({o}[i]) | [i] < [{self.matrices[o][0]}] }}"
-        second = self.random.choice([o, f"swept({o})", cells])
-        if not columns or not self.matrices[o][0]:
-            second = o
-        self.line(f"{n} = {by}({m}) ++ {second};" if by else f"{n} = {m} ++ {second};")
-        self.matrices[n] = (rows + self.matrices[o][0], columns)
-
-    def rounds(self) -> None:
-        """A loop around a few statements; what they set anew stays inside, and lengths stay what they are."""
-        vectors, matrices = dict(self.vectors), dict(self.matrices)
-        self.line(f"for (z{self.depth} = 0; z{self.depth} < {self.random.randint(0, 3)}; z{self.depth}++) {{")
-        self.depth += 1
-        for _ in range(self.random.randint(1, 4)):
-            self.statement()
-        v = self.random.choice(list(vectors))
-        fits = [w for w, n in self.vectors.items() if n == vectors[v]]
-        self.line(f"{v} = {self.random.choice(['', 'sc', 'halves', 'reverse'])}({self.random.choice(fits)});")
-        self.depth -= 1
-        self.line("}")
-        self.vectors, self.matrices = vectors, matrices
 
 
-def generated(seed: int) -> tuple[str, tuple[Any, ...]]:
-    """A program with a function `f`, and arguments for it."""
-    random = Random(seed)
-    n, m = random.choice([0, 1, 2, 3, 5, 8, 9, 13]), random.choice([1, 2, 3, 4, 7])
-    rows, columns = random.choice([1, 2, 3, 4, 6, 8]), random.choice([1, 2, 3, 5, 8])
-    w = Writer(random, {"a": n, "b": m}, {"c": (rows, columns)})
-    for _ in range(random.randint(2, 9)):
-        w.statement()
-    results = random.sample(list(w.vectors), min(len(w.vectors), random.randint(1, 3)))
-    others = random.sample(list(w.matrices), min(len(w.matrices), random.randint(0, 2)))
-    types = ["double[.]"] * len(results) + ["double[.,.]"] * len(others)
-    names = ", ".join((*results, *others))
-    given = f"({names})" if len(types) > 1 else names
-    head = f"{', '.join(types)} f(double[.] a, double[.] b, double[.,.] c, int k)"
-    text = "\n".join((HELPERS, head, "{", *w.lines, f"  return {given};", "}", ""))
-    numbers = np.cos(np.arange(float(n + m + rows * columns)) * random.choice([1.0, 0.5, 3.0]))
-    a, b, c = np.split(numbers, [n, n + m])
-    return text, (a, b, c.reshape(rows, columns), random.randint(0, 5))
+@contextmanager
+def once() -> Iterator[None]:
+    """Inside, a pass runs once on a graph, whoever asks."""
+    done: dict[tuple[int, str], tuple[Unit, Unit]] = {}
+    run = passes._done
+
+    def kept(step: passes.Step, unit: Unit, options: Options) -> Unit:
+        found = done.get((id(unit), step.name))
+        if found is None or found[0] is not unit:
+            found = done[id(unit), step.name] = unit, run(step, unit, options)
+        return found[1]
+
+    with patch.object(passes, "_done", kept):
+        yield
 
 
-def lowered(text: str, args: tuple[Any, ...], on: bool) -> tuple[str, Signature, Options]:
-    """The code of `f` for arguments of any extents, with short-circuiting on or off."""
-    options = Options(strict_fp=True, verify=True, short_circuit=on, opt_level=0)
-    unit = unit_of(text, "f", args, options)
-    return lower(unit, options), Signature.of(unit), options
-
-
-def difference(seed: int) -> str | None:
-    """What is wrong with what comes of a program natively; None if nothing is."""
-    text, args = generated(seed)
+def interpreted(functions: Functions, seed: int) -> Result:
+    """What a function gives; None where it fails."""
+    key, args = functions.cases[seed]
     try:
-        expected: Any = tuple(Evaluator(program(text), World.captured()).call(key_of(text, "f"), args))
+        return tuple(Evaluator(functions.program, World.captured()).call(key, args))
     except SacError:
-        expected = None
-    found: dict[bool, Any] = {}
-    before = [np.copy(a) for a in args]
-    try:
-        codes = {on: lowered(text, args, on) for on in (True, False)}
-    except Unsupported:
         return None
-    if codes[True][0] == codes[False][0]:
-        del codes[False]
-    for on, (code, signature, options) in codes.items():
-        try:
-            found[on] = load(compile_object(code, options), signature, options, Context(1, 1 << 33)).call(args)
-        except CheckFailed:
-            found[on] = None
+
+
+def units(functions: Functions, seed: int, options: Options) -> dict[bool, Unit]:
+    """The graphs of a function, by whether there are circuits, for arguments of any extents. Raises `Unsupported`."""
+    key, args = functions.cases[seed]
+    kind: Kind = tuple((None,) * np.ndim(a) for a in args)
+    with once():
+        plain = specialised(functions.specialiser, functions.program, key, kind, options, Clock())
+        return {on: optimised(plain, replace(options, short_circuit=on), Clock()) for on in (True, False)}
+
+
+def natively(found: dict[bool, Unit], args: tuple[Any, ...], options: Options) -> dict[bool, Result]:
+    """What code gives; without circuits only where that is other code."""
+    texts = {on: lower(unit, replace(options, short_circuit=on)) for on, unit in found.items()}
+    results: dict[bool, Result] = {}
+    for on, text in texts.items():
+        if on or text != texts[True]:
+            context = Context(options.threads, 1 << 33)
+            code = load(compile_object(text, options), Signature.of(found[on]), options, context)
+            try:
+                results[on] = code.call(args)
+            except CheckFailed:
+                results[on] = None
+    return results
+
+
+def emulated(functions: Functions, seed: int, on: bool) -> Result:
+    """What kernels give, with every access to memory checked."""
+    key, args = functions.cases[seed]
+    engine = Engine(
+        "emulator", threads=1, strict_fp=True, eager=True, defects=True, check=True, short_circuit=on, cache=Cache(None)
+    )
+    try:
+        found = Evaluator(functions.program, World.captured(), engine=engine, strict_fp=True).call(key, args)
+    except SacError:
+        return None
+    return tuple(np.copy(r) if isinstance(r, np.ndarray) else r for r in found)
+
+
+def simulated(unit: Unit, args: tuple[Any, ...]) -> Result:
+    """What the plan of memory gives, simulated beside values. Raises `Fault`."""
+    from tests.jit import graph_evaluator
+    from tests.jit.memory_simulator import Simulator
+
+    try:
+        graph_evaluator.evaluate(unit, args)
+    except graph_evaluator.CheckFailed:
+        return None
+    return tuple(Simulator(unit).run(args))
+
+
+@dataclass
+class Outcome:
+    """What came of a function. `wrong`: in words, None if nothing is; `circuits`: whether there is other code with
+    them; `refused`: not compiled; `fails`: where interpreted."""
+
+    wrong: str | None = None
+    circuits: bool = False
+    refused: bool = False
+    fails: bool = False
+
+
+def outcome(functions: Functions, seed: int, turn: str) -> Outcome:
+    """What comes of a function."""
+    args = functions.cases[seed][1]
+    expected = interpreted(functions, seed)
+    before = [np.copy(a) for a in args]
+    options = Options(
+        strict_fp=True,
+        verify=turn == VERIFIED,
+        opt_level=3 if turn == OPTIMISED else 0,
+        threads=3 if turn == THREADS else 1,
+    )
+    try:
+        with small_chunks() if turn == THREADS else nullcontext():
+            graphs = units(functions, seed, options)
+            found = {f"short_circuit={on}": r for on, r in natively(graphs, args, options).items()}
+    except Unsupported:
+        return Outcome(refused=True)
+    told = Outcome(circuits=len(found) == 2, fails=expected is None)
+    if turn == SIMULATED:
+        found["simulated"] = simulated(graphs[True], args)
+    if turn == EMULATED:
+        found |= {f"emulated, short_circuit={on}": emulated(functions, seed, on) for on in (True, False)}
     if not all(map(same, map(np.asarray, args), before)):
-        return "an argument was changed"
-    for on, values in found.items():
-        if (values is None) != (expected is None):
-            return f"short_circuit={on}: {'a check fails' if values is None else 'nothing fails'}"
-        if values is not None and not all(same(np.asarray(x), np.asarray(y)) for x, y in zip(values, expected)):
-            return f"short_circuit={on}: {values} and not {expected}"
-    return None
+        told.wrong = "an argument was changed"
+    for way, values in found.items():
+        if values is None or expected is None:
+            if values is not expected:
+                told.wrong = f"{way}: {'a check fails' if values is None else 'nothing fails'}"
+        elif not all(same(np.asarray(x), np.asarray(y)) for x, y in zip(values, expected, strict=True)):
+            told.wrong = f"{way}: {values} and not {expected}"
+    return told
+
+
+def outcomes(seeds: range, turn: str | None = None) -> Iterator[tuple[int, str, Outcome]]:
+    """Of each seed the turn that it took, and what came of it. `turn`: all take this one."""
+    at = seeds.start
+    while at < seeds.stop:
+        end = min((at // TOGETHER + 1) * TOGETHER, seeds.stop)
+        functions = Functions.of(range(at, end))
+        for seed in range(at, end):
+            now = turn or TURNS[seed % len(TURNS)]
+            yield seed, now, outcome(functions, seed, now)
+        at = end
 
 
 def main() -> int:
@@ -360,21 +206,28 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=20_000, help="how many programs")
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--time", type=float, default=float("inf"), help="seconds, after which no more are started")
+    parser.add_argument("--turn", choices=sorted(set(TURNS)), help="what all of them take, and not by turns")
     parsed = parser.parse_args()
-    start, wrong, done = monotonic(), 0, 0
-    for seed in range(parsed.first, parsed.first + parsed.seeds):
+    start, turns, tally = monotonic(), Counter[str](), Counter[str]()
+
+    def told() -> str:
+        by_turn = ", ".join(f"{count} {turn}" for turn, count in sorted(turns.items()))
+        return (
+            f"{turns.total()} programs ({by_turn}), {tally['wrong']} differ; {tally['circuits']} other code with "
+            f"circuits, {tally['fails']} fail, {tally['refused']} not compiled; {monotonic() - start:.0f} s"
+        )
+
+    for seed, turn, found in outcomes(range(parsed.first, parsed.first + parsed.seeds), parsed.turn):
+        turns[turn] += 1
+        tally.update(what for what, so in vars(found).items() if so)
+        if found.wrong is not None:
+            print(f"seed {seed}: {found.wrong[:200]}", flush=True)
+        if turns.total() % 200 == 0:
+            print(told(), flush=True)
         if monotonic() - start > parsed.time:
             break
-        told = difference(seed)
-        done += 1
-        if told is not None:
-            wrong += 1
-            print(f"seed {seed}: {told[:200]}", flush=True)
-        program.cache_clear()
-        if done % 100 == 0:
-            print(f"{done} programs, {wrong} differ; {monotonic() - start:.0f} s", flush=True)
-    print(f"{done} programs, {wrong} differ; {monotonic() - start:.0f} s")
-    return 1 if wrong else 0
+    print(told())
+    return 1 if tally["wrong"] else 0
 
 
 if __name__ == "__main__":

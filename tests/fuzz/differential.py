@@ -91,7 +91,7 @@ def small_chunks() -> Iterator[None]:
 
 
 @cache
-def _workspace() -> Workspace:
+def workspace() -> Workspace:
     """What loads all programs: the library is opened once."""
     workspace = Workspace()
     workspace.preload()
@@ -146,7 +146,7 @@ def compare(case: Case, ways: Ways = WAYS, *, exact: bool = True) -> Outcome:
     """Runs a case in all ways. `exact`: what runs strictly must give the same to the last bit; otherwise its
     mathematical functions may be other ones than the interpreter's, as those of GPUs are."""
     try:
-        program, found = _workspace().load_text(case.source)
+        program, found = workspace().load_text(case.source)
         if any(d.severity == "error" for d in found):
             raise SacError(*found)
         keys = {name: program.key(program.main.own(name)[0], ()) for name, _ in case.calls}

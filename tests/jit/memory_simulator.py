@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from sacpy.interp.values import dtype_of
 from sacpy.jit.analysis.circuits import Outside, Plan
 from sacpy.jit.analysis.depends import may_share
 from sacpy.jit.analysis.destinations import destinations
@@ -29,7 +30,7 @@ from sacpy.jit.host.takeover import takes
 from sacpy.jit.ir import graph as g
 from tests.jit.graph_evaluator import Evaluator, WithLoops, _input, _output
 from tests.jit.simulated_blocks import Running
-from tests.jit.simulated_memory import Fault, Heap, Lying, Place, replace_lying
+from tests.jit.simulated_memory import Fault, Heap, Lying, Memory, Place, replace_lying
 
 
 class TooLong(Exception):
@@ -55,6 +56,7 @@ class Simulator(Heap):
         self.env: dict[str, Any] = {}
         self.function, self.outside = unit.root, Outside(known=self.known)
         self.circuits = 0
+        self.scratch: dict[str, Memory] | None = None  # what the rounds of the loops around share
 
     def take(self, a: g.Atom, dying: set[str]) -> Any:
         """A value with a reference of its own."""
@@ -118,6 +120,24 @@ class Simulator(Heap):
 
     def block(self, b: g.Block, owned: Collection[str] = (), into: dict[str, Place] | None = None) -> list[Any]:
         return Running(self, b, owned, into or {}).run()
+
+    def alone(self, b: g.Block, into: dict[str, Place]) -> list[Any]:
+        """A block that may run beside others, so that it shares nothing with those before it."""
+        outer, self.scratch = self.scratch, None
+        found = self.block(b, (), into)
+        self.scratch = outer
+        return found
+
+    def shared(self, v: g.Var, shape: tuple[int, ...]) -> Place:
+        """Where an array lies in all rounds of a loop; what the round before has left there is nobody's any more."""
+        assert self.scratch is not None
+        found = self.scratch.get(v.name)
+        if found is None or found.cells.size < prod(shape):
+            if found is not None:
+                found.holders = 0
+            found = self.scratch[v.name] = self.new(shape, dtype_of(v.base))
+        found.written[:] = False
+        return Place(found, 0, shape)
 
     def run(self, args: Sequence[Any]) -> tuple[Any, ...]:
         """The results for the arguments of the core function, which the caller keeps."""

@@ -20,6 +20,7 @@ from sacpy.jit.analysis.projections import Shift
 from sacpy.jit.analysis.versions import handed_on, is_updated
 from sacpy.jit.host.lending import lent_rows
 from sacpy.jit.host.places import MOST, on_stack
+from sacpy.jit.host.scratch import staged
 from sacpy.jit.ir import graph as g
 from sacpy.nodes import replace
 from tests.jit.graph_evaluator import CheckFailed, Evaluator
@@ -53,6 +54,10 @@ class Running:
             shape = s.shape(g.extents_of(v))
             self.stacked.append(s.new(shape, dtype_of(v.base)))
             self.into.update(dict.fromkeys(names, Place(self.stacked[-1], 0, shape)))
+        if s.scratch is not None:
+            for names in staged(self.makers, b, self.plan, {*self.into, *self.plan.placed}):
+                v = self.makers.target(names[0])
+                self.into.update(dict.fromkeys(names, s.shared(v, s.shape(g.extents_of(v)))))
         self.rows = lent_rows(b, self.makers, {*self.into, *self.plan.placed}, s.known, ints)
         self.lent = frozenset[str]().union(*(o.lent for o in self.plan.openings.values()))
         self.rooms: dict[str, Place] = {}
@@ -276,10 +281,27 @@ class Running:
                 self.update(name, r, dying, place)
             case g.Call():
                 f = sim.unit.function(r.function)
-                can = sim.known.some.get(r.function, ())
+                over = sim.known.over.get(r.function, {})
+                can = {*sim.known.some.get(r.function, ()), *over}
                 placed = {k: self.into[t.name] for k, t in enumerate(s.targets) if k in can and t.name in self.into}
                 into = {f.body.results[k].name: p for k, p in placed.items()}  # type: ignore[union-attr]
-                found = sim.call(f, [sim.take(a, dying) for a in r.args], into, Outside(known=sim.known))
+                moved = {
+                    over[k]: p
+                    for k, p in placed.items()
+                    if k in over
+                    and (
+                        k not in sim.known.some.get(r.function, ())
+                        or (sim.env[r.args[over[k]].name].block, sim.env[r.args[over[k]].name].offset)  # type: ignore[union-attr]
+                        == (p.block, p.offset)
+                    )
+                }
+                args = [
+                    replace_lying(sim.placed(sim.env[a.name], moved[n]), mine=False)  # type: ignore[union-attr]
+                    if n in moved
+                    else sim.take(a, dying)
+                    for n, a in enumerate(r.args)
+                ]
+                found = sim.call(f, args, into, Outside(known=sim.known))
                 for k, p in placed.items():
                     found[k] = sim.built(found[k], p)
                 sim.bind(s.targets, found)
@@ -316,7 +338,8 @@ class Running:
         sim.bind(s.targets, found)
 
     def rounds(self, s: g.Let, r: g.For | g.Loop, dying: set[str]) -> None:
-        sim = self.s
+        sim, outer = self.s, self.s.scratch
+        sim.scratch = {} if outer is None else outer
         places = [
             self.into[t.name] if t.name in self.into and handed_on(r, k) else None for k, t in enumerate(s.targets)
         ]
@@ -353,6 +376,10 @@ class Running:
                 skip = False
                 sim.bind(r.params, values)
                 values = settle(sim.block(r.body, arrays))
+        if outer is None:
+            for m in sim.scratch.values():
+                m.holders = 0
+        sim.scratch = outer
         for k, place in enumerate(places):
             if place is not None:
                 values[k] = sim.built(values[k], place)

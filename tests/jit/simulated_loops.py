@@ -138,7 +138,7 @@ class Loops:
                     spots.append(spot)
                     if isinstance(a, g.Var) and isinstance(a.type, g.ArrayType):
                         into[a.name] = spot
-                found = s.block(p.body, (), into)
+                found = s.alone(p.body, into)
                 for cell, spot in zip(found, spots):
                     if isinstance(cell, Lying):
                         s.built(cell, spot)

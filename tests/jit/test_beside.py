@@ -86,9 +86,9 @@ def test_a_loop_without_a_known_end_is_compiled_beside_the_program(monkeypatch: 
     monkeypatch.setattr(
         Engine,
         "_compile",
-        lambda self, unit, kind, layouts: (
+        lambda self, unit, kind, border: (
             threads.append(threading.current_thread().name),
-            compile_one(self, unit, kind, layouts),
+            compile_one(self, unit, kind, border),
         )[1],
     )
     monkeypatch.setattr(engines, "is_core_free", lambda: True)

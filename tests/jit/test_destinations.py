@@ -37,6 +37,55 @@ double[n], double[n] pair(double[n] a, int k)
   return (r, s);
 }
 noinline double[n] put(double[n] a, int k) { a[k] = 1.0; return a; }
+double[n] fill(double[n] a, int k)
+{
+  if (k <= 0) { r = a; } else { a[k] = a[k - 1] + a[k]; r = fill(a, k - 1); }
+  return r;
+}
+double[n] doubled(double[n] a, int k) { if (k <= 0) { r = 2.0 * a; } else { r = doubled(a, k - 1); } return r; }
+double[n,m] quarters(double[n,m] a)
+{
+  if (n <= 1 || m <= 1) { r = a + 0.5; }
+  else {
+    h = n / 2;
+    t = quarters({ [i,j] -> a[i,j] + 1.0 | [i,j] < [h,m] });
+    r = with { ([0,0] <= [i,j] < [h,m]) : t[i,j]; } : modarray(a);
+    t = quarters({ [i,j] -> 0.5 * r[h + i,j] | [i,j] < [n - h,m] });
+    r = with { ([h,0] <= [i,j] < [n,m]) : t[i - h,j]; } : modarray(r);
+  }
+  return r;
+}
+double[n] added(double[n] a, double[n] b, int k)
+{
+  if (k > 100) { r = added(a, b, k - 1); } else { r = a; for (i = 0; i < n; i++) { r[i] = r[i] + b[n - 1 - i]; } }
+  return r;
+}
+double[n] kept(double[n] a, int k)
+{
+  if (k > 100) { r = kept(a, k - 1); } else { v = a; a[0] = 9.0; r = { [i] -> a[i] + v[n - 1 - i] | [i] < [n] }; }
+  return r;
+}
+double[n] mirrored(double[n] a, int k)
+{
+  if (k > 100) { r = mirrored(a, k - 1); } else { r = { [i] -> a[i] + a[n - 1 - i] | [i] < [n] }; }
+  return r;
+}
+double[n], double late(double[n] a, int k)
+{
+  if (k > 100) { r, s = late(a, k - 1); }
+  else {
+    r = genarray([n], 1.0);
+    for (i = 1; i < n; i++) { r[i] = 0.5 * r[i - 1] + tod(i); }
+    s = r[n - 1];
+    for (i = 0; i < n; i++) { s = 0.5 * s + a[i]; }
+  }
+  return (r, s);
+}
+double[n], double[n] old_and_new(double[n] a, int k)
+{
+  if (k > 100) { r, s = old_and_new(a, k - 1); } else { s = a; a[0] = 7.0; r = a; }
+  return (r, s);
+}
 """
 )
 
@@ -58,6 +107,44 @@ TABLE: dict[str, tuple[str, tuple[Any, ...], int, int]] = {
         (A,),
         1,
         2774,
+    ),
+    "a row by a call that needs all of it": (
+        "double[n,m] f(double[n,m] a) { for (i = 0; i < n; i++) { a[i] = turned(a[i]); } return a; }",
+        (A,),
+        1 + 1,  # one row for all rounds
+        3301,
+    ),
+    "a row by halves": (
+        """double[n,m] f(double[n,m] a) { for (k = 0; k < 3; k++) { for (i = 0; i < n; i++) { a[i] = halves(a[i]); } }
+             return a; }""",
+        (A,),
+        1 + 3,  # there are three loops
+        8461,
+    ),
+    "a row that a call changes": (
+        "double[n,m] f(double[n,m] a) { for (i = 0; i < n; i++) { a[i] = fill(a[i], 3); } return a; }",
+        (A,),
+        1,
+        1 + 60,
+    ),
+    "a row of its own elements": (
+        "double[n,m] f(double[n,m] a) { for (i = 0; i < n; i++) { a[i] = doubled(a[i], i % 3); } return a; }",
+        (A,),
+        1,
+        1 + 60,
+    ),
+    "two calls one after the other": (
+        "double[n,m] f(double[n,m] a) { for (i = 0; i < n; i++) { a[i] = fill(doubled(a[i], 2), 3); } return a; }",
+        (A,),
+        1,
+        1 + 60,
+    ),
+    "a recursion over blocks": ("double[n,m] f(double[n,m] a) { return quarters(a); }", (A[:32].copy(),), 1, 1 + 62),
+    "an operand that a call changes": (
+        "double[.] f(double[n] a, double[m] b) { return fill(sc(a), 3) ++ fill(sc(b), 2); }",
+        (V, W),
+        1,
+        3,
     ),
     "blocks of rows": (
         """double[n,m] f(double[n,m] a, double[n,m] b) { for (i = 0; i < n / 7; i++) {
@@ -135,6 +222,37 @@ ELSEWHERE: dict[str, tuple[str, tuple[Any, ...]]] = {
              v, w = pair({ [i] -> c[i,1] | [i] < [2] }, k); c[1] = w; return (v, c); }""",
         (A[:2, :2].copy(), 1),
     ),
+    "a call needs what was there": (
+        "double[n,m] f(double[n,m] a, int k) { for (i = 0; i < n; i++) { a[i] = kept(a[i], k); } return a; }",
+        (A, 3),
+    ),
+    "a call reads the other end": (
+        "double[n,m] f(double[n,m] a, int k) { for (i = 0; i < n; i++) { a[i] = mirrored(a[i], k); } return a; }",
+        (A, 3),
+    ),
+    "a call reads what was there in the end": (
+        """double[n,m], double f(double[n,m] a, int k) { x = 0.0; for (i = 0; i < n; i++) { r, s = late(a[i], k);
+             a[i] = r; x = x + s; } return (a, x); }""",
+        (A, 3),
+    ),
+    "a call gives what was there too": (
+        """double[n,m], double[.] f(double[n,m] a, int k) { x = a[0]; for (i = 0; i < n; i++) {
+             r, s = old_and_new(a[i], k); a[i] = r; x = x + s; } return (a, x); }""",
+        (A, 3),
+    ),
+    "a row and itself": (
+        "double[n,m] f(double[n,m] a) { for (i = 0; i < n; i++) { a[i] = added(a[i], a[i], i); } return a; }",
+        (A,),
+    ),
+    "a row and one that may be it": (
+        "double[n,m] f(double[n,m] a, int k) { for (i = 0; i < n; i++) { a[i] = added(a[i], a[k], i); } return a; }",
+        (A, 7),
+    ),
+    "a row that is needed afterwards": (
+        """double[n,m], double[.] f(double[n,m] a) { x = a[0]; for (i = 0; i < n; i++) { v = a[i]; a[i] = fill(v, 3);
+             x = x + v; } return (a, x); }""",
+        (A,),
+    ),
     "no rows": ("double[.] f(double[n] a, int k) { return halves(take([k], a)) ++ halves(drop([n], a)); }", (V, 0)),
 }
 
@@ -170,11 +288,25 @@ def test_where_results_and_rows_lie_is_told() -> None:
 
 MUTANTS = {
     Mutant(
+        "what a call is given is overwritten before it is read",
+        "sacpy.jit.analysis.becoming",
+        "_Over.block",
+        "may_share(maker.rhs, self.p, self.ints) == ALWAYS",
+        "True",
+    ): "a call reads the other end",
+    Mutant(
+        "what a call is given is needed later",
+        "sacpy.jit.analysis.becoming",
+        "_Over.block",
+        "any(k > begins for k in uses)",
+        "False",
+    ): "a call reads what was there in the end",
+    Mutant(
         "what a call reads is overwritten",
         "sacpy.jit.analysis.overwritten",
         "Old.reads_what_was",
-        "a.name in self.views and self.is_apart(self.aliases[a.name])",
-        "True",
+        "self.is_apart(self.aliases[a.name])\n                    or",
+        "True\n                    or",
     ): "a call reads what it would overwrite",
     Mutant(
         "a view of the part is used later",

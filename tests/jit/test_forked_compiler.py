@@ -138,9 +138,9 @@ def test_a_loop_goes_on_in_code_that_another_process_has_made(monkeypatch: pytes
     monkeypatch.setattr(
         Engine,
         "_compile",
-        lambda self, unit, kind, layouts: (
+        lambda self, unit, kind, border: (
             made.append((bool(self.tools.delivered), is_beside())),
-            compile_one(self, unit, kind, layouts),
+            compile_one(self, unit, kind, border),
         )[1],
     )
     engine = Engine("auto", cache=Cache(None), defects=True, threads=1)

@@ -17,7 +17,7 @@ from sacpy.jit.ir import graph as g
 from sacpy.jit.options import Options
 from sacpy.jit.run import compiler
 from sacpy.nodes import replace
-from tests.fuzz.blocks import generated
+from tests.fuzz.block_programs import generated
 from tests.jit import test_circuit_mutants, test_destinations
 from tests.jit.circuit_tools import unit_of
 from tests.jit.corpus import run_natively
@@ -86,9 +86,9 @@ def simulated(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     names: list[str] = []
     compile_unit = compiler.compile_unit
 
-    def watched(program: Any, key: str, kind: Any, name: str, tools: Any, layouts: Any = ()) -> Any:
-        made = compile_unit(program, key, kind, name, tools, layouts)
-        units = [] if layouts else [compiler.compiled_unit(program, key, kind, tools.options)]
+    def watched(program: Any, key: str, kind: Any, name: str, tools: Any, border: Any = None) -> Any:
+        made = compile_unit(program, key, kind, name, tools, border)
+        units = [] if border else [compiler.compiled_unit(program, key, kind, tools.options)]
 
         def call(args: tuple[Any, ...]) -> tuple[Any, ...]:
             if units and sum(np.size(a) for a in args) <= 500:

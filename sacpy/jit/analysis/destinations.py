@@ -14,19 +14,16 @@ In: a unit. Out: `Destinations`: the results, by the name of a function and thei
 
 A result is made in its place where it is made anew, in one branch at least: what takes the memory of an array that dies
 had better stay there. How long it is has to be told by the arguments. Of functions that call one another nothing is
-believed before it is shown of those that do not.
+believed before it is shown of those that do not. What becomes of a parameter can be made where that lies (`becoming`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from sacpy.jit.analysis.makers import Destinations, Makers, arrays_of
+from sacpy.jit.analysis.becoming import find_over
+from sacpy.jit.analysis.makers import Destinations, makes
 from sacpy.jit.analysis.told import told
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import callees
-
-Results = Mapping[str, frozenset[int]]
 
 
 def destinations(unit: g.Unit) -> Destinations:
@@ -43,6 +40,8 @@ def destinations(unit: g.Unit) -> Destinations:
             if new == table:
                 break
             table.update(new)
+    while any(find_over(f, known, found) for f, known in open_.values()):
+        pass
     return found
 
 
@@ -54,23 +53,3 @@ def _told_arrays(f: g.Function) -> list[int]:
         for k, a in enumerate(f.body.results)
         if isinstance(a.type, g.ArrayType) and all(isinstance(e, g.Const) or e in known for e in a.type.extents)
     ]
-
-
-def makes(b: g.Block, result: g.Atom, known: Results, *, every: bool) -> bool:
-    """Whether a block makes one of its results anew, in one branch or in every one. `known`: the results of functions
-    of which the same is known."""
-    if not isinstance(result, g.Var):
-        return False
-    makers = Makers(b, frozenset().union(*map(arrays_of, b.statements)), arrays_of, Destinations(dict(known)))
-    if result.name not in makers.makers or not makers.can_place(result.name):
-        return False
-    chain = makers.chain(result.name)
-    last = chain.names[-1] if chain.names else result.name
-    if not makers.can_place(last) or not (chain.own or chain.source is None or chain.source.name in makers.makers):
-        return False  # it has the memory of what is there
-    s = makers.let(last)
-    if not isinstance(s.rhs, g.If):
-        return True
-    at = next(k for k, t in enumerate(s.targets) if t.name == last)
-    both = [makes(inner, inner.results[at], known, every=every) for inner in g.blocks(s.rhs)]
-    return all(both) if every else any(both)

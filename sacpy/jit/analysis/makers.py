@@ -8,10 +8,11 @@ What becomes another array shares its place if nobody else needs it: it is only 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 
 from sacpy.jit.analysis.versions import handed_on
 from sacpy.jit.ir import graph as g
+from sacpy.jit.ir.rewrite import free
 from sacpy.nodes import Node, Record, field
 
 _MAKING = g.Cons | g.Update | g.For | g.Loop | g.WithLoop
@@ -19,10 +20,12 @@ _MAKING = g.Cons | g.Update | g.For | g.Loop | g.WithLoop
 
 class Destinations(Record):
     """What the functions of a unit can make in places that they are given (`analysis/destinations`), by their names and
-    the numbers of results. `some`: results that are made anew at least in one branch; `all`: in all of them."""
+    the numbers of results. `some`: results that are made anew at least in one branch; `all`: in all of them; `over`:
+    those that are what becomes of a parameter, of that number, and can be made where it lies."""
 
     some: dict[str, frozenset[int]] = field(default_factory=dict)
     all: dict[str, frozenset[int]] = field(default_factory=dict)
+    over: dict[str, dict[int, int]] = field(default_factory=dict)
 
 
 NOWHERE = Destinations()
@@ -91,14 +94,15 @@ class Makers:
 
     def anew(self, name: str) -> bool:
         """Whether an array is certainly made, and not one that there is: by a call or a branch, too."""
-        from sacpy.jit.analysis.destinations import makes
-
         s = self.let(name)
         at = [t.name for t in s.targets].index(name)
         known = {} if self.known is None else self.known.all
         match s.rhs:
             case g.Call(function=function):
-                return at in known.get(function, ())
+                source = self.becomes(s.rhs, at)
+                return at in known.get(function, ()) or (
+                    source is not None and source.name in self.makers and self.anew(source.name)
+                )
             case g.If():
                 return all(makes(b, b.results[at], known, every=True) for b in g.blocks(s.rhs))
         return True
@@ -116,9 +120,11 @@ class Makers:
             case g.For() | g.Loop():
                 return handed_on(s.rhs, at)
             case g.WithLoop(operators=operators):
-                return len(operators) == len(s.targets) and isinstance(operators[at], g.Genarray)
+                made = len(operators) == len(s.targets) and isinstance(operators[at], g.Genarray)
+                return made or replaced(s.rhs) is not None
             case g.Call(function=function):
-                return self.known is not None and at in self.known.some.get(function, ())
+                anew = self.known is not None and at in self.known.some.get(function, ())
+                return anew or self.becomes(s.rhs, at) is not None
             case g.If(then=then, otherwise=otherwise):
                 return any(self.branch_places(b, b.results[at]) for b in (then, otherwise))
         return True
@@ -127,6 +133,21 @@ class Makers:
         """Whether a branch makes what it gives, and can do so in a given place."""
         inner = Makers(b, (), self.uses_of, self.known)
         return isinstance(result, g.Var) and result.name in inner.makers and inner.can_place(result.name)
+
+    def becomes(self, r: g.Call, at: int) -> g.Var | None:
+        """The argument of a call that becomes its result of that number, where it lies: if it cannot do without, or if
+        the argument is made here, and for nothing else."""
+        found = self.may_become(r, at)
+        if found is None or self.known is None or at not in self.known.some.get(r.function, ()):
+            return found
+        made = found.name in self.makers and self.anew(found.name) and len(self.users[found.name]) == 1
+        return found if made and not _copies(self.let(found.name)) else None
+
+    def may_become(self, r: g.Call, at: int) -> g.Var | None:
+        """The argument that a call can make into its result of that number, where it lies."""
+        number = None if self.known is None else self.known.over.get(r.function, {}).get(at)
+        found = None if number is None else r.args[number]
+        return found if isinstance(found, g.Var) else None
 
     def chain(self, name: str) -> Chain:
         """The arrays that become this one, which a statement of the block makes."""
@@ -139,8 +160,10 @@ class Makers:
                 case g.Cons():
                     return Chain(tuple(found), True, number, None)
                 case g.WithLoop(operators=operators):
-                    own = len(operators) == 1 and isinstance(operators[0], g.Genarray)
-                    return Chain(tuple(found), own, number, None)
+                    source = replaced(s.rhs)
+                    if source is None:
+                        own = len(operators) == 1 and isinstance(operators[0], g.Genarray)
+                        return Chain(tuple(found), own, number, None)
                 case g.Update(array=source):
                     pass
                 case g.For(initial=initial) | g.Loop(initial=initial):
@@ -148,6 +171,8 @@ class Makers:
                     if not isinstance(before, g.Var) or not handed_on(s.rhs, at):
                         return Chain(tuple(found), False, number, None)
                     source = before
+                case g.Call() if (source := self.becomes(s.rhs, at)) is not None:
+                    pass
                 case _:
                     return Chain(tuple(found), self.anew(name), number, None)
             if source.name not in self.makers or not self.anew(source.name):
@@ -160,6 +185,44 @@ class Makers:
                 return Chain(tuple(found), False, number, source)
             name = source.name
             found.append(name)
+
+
+def makes(b: g.Block, result: g.Atom, known: Mapping[str, frozenset[int]], *, every: bool) -> bool:
+    """Whether a block makes one of its results anew, in one branch or in every one. `known`: the results of functions
+    of which the same is known."""
+    if not isinstance(result, g.Var):
+        return False
+    makers = Makers(b, frozenset().union(*map(arrays_of, b.statements)), arrays_of, Destinations(dict(known)))
+    if result.name not in makers.makers or not makers.can_place(result.name):
+        return False
+    chain = makers.chain(result.name)
+    last = chain.names[-1] if chain.names else result.name
+    if not makers.can_place(last) or not (chain.own or chain.source is None or chain.source.name in makers.makers):
+        return False  # it has the memory of what is there
+    s = makers.let(last)
+    if not isinstance(s.rhs, g.If):
+        return True
+    at = next(k for k, t in enumerate(s.targets) if t.name == last)
+    both = [makes(inner, inner.results[at], known, every=every) for inner in g.blocks(s.rhs)]
+    return all(both) if every else any(both)
+
+
+def replaced(w: g.WithLoop) -> g.Var | None:
+    """The array of which a with-loop replaces cells without a look at it; None if it is no such loop."""
+    (o, *others) = w.operators or (None,)
+    if others or not isinstance(o, g.Modarray) or w.complete or not w.disjoint:
+        return None
+    return o.array if all(o.array.name not in free(p.body) for p in w.partitions) else None
+
+
+def _copies(s: g.Let) -> bool:
+    """Whether a statement only copies elements, which may be read where they are as well."""
+    bodies = [p.body for p in s.rhs.partitions] if isinstance(s.rhs, g.WithLoop) else []
+    return any(
+        isinstance(last, g.Let) and isinstance(last.rhs, g.Load) and last.targets == b.results
+        for b in bodies
+        for last in b.statements[-1:]
+    )
 
 
 def arrays_of(s: g.Stmt) -> frozenset[str]:

@@ -45,6 +45,7 @@ class Old:
         ints: Ints,
         makers: Makers,
     ) -> None:
+        self.makers = makers
         self.names = {part.name, *makers.chain(part.name).names}
         self.made = sorted(makers.makers[name] for name in self.names)
         self.block, self.array, self.at, self.forms = block, array, at, ints.forms
@@ -137,14 +138,31 @@ class Old:
         writer = self.writer(s) if sets else None
         mine = [a for a in g.operands(s.rhs) if isinstance(a, g.Var) and a.name in names]
         if isinstance(s.rhs, g.Call):  # another result than the part might be a view that it was given
+            becomes = [self.makers.may_become(s.rhs, k) for k, t in enumerate(s.targets) if t.name in self.names]
             return all(t.name in self.names for t in s.targets if g.extents_of(t)) and all(
-                a.name in self.views and self.is_apart(self.aliases[a.name]) for a in mine
+                a.name in self.views
+                and (
+                    self.is_apart(self.aliases[a.name])
+                    or (unchanged and becomes == [a] and mine.count(a) == 1 and self.is_there(a))
+                )
+                for a in mine
             )
         if mine and not (unchanged and isinstance(s.rhs, g.For) and len(mine) == 1 and self.is_there(mine[0])):
             return False
         parts = s.rhs.partitions if isinstance(s.rhs, g.WithLoop) else ()
         copied = {id(p.body) for p in parts if unchanged and self.is_copy(p)}
-        return all(id(b) in copied or self.block_reads(b, tuple(names), writer) for b in g.blocks(s.rhs))
+        own = {id(p.body): _Cell(p) for p in parts} if self.sets_cells(s) else {}
+        return all(
+            id(b) in copied or self.block_reads(b, tuple(names), own.get(id(b), writer)) for b in g.blocks(s.rhs)
+        )
+
+    def sets_cells(self, s: g.Let) -> bool:
+        """Whether a statement makes the part scalar by scalar, each once."""
+        w = s.rhs
+        if not isinstance(w, g.WithLoop) or len(w.operators) != 1 or s.targets[0].name not in self.names:
+            return False
+        (o,) = w.operators
+        return isinstance(o, g.Genarray) and not o.cell and w.complete and (w.disjoint or len(w.partitions) == 1)
 
     def writer(self, s: g.Let) -> _Writer | None:
         """The loops that set the part's elements, if a statement is such."""
@@ -153,7 +171,7 @@ class Old:
         k = next((k for k, t in enumerate(s.targets) if t.name in self.names), None)
         return None if k is None else _Writer.of(s.rhs, k, self.form)
 
-    def block_reads(self, b: g.Block, names: Sequence[str], writer: _Writer | None) -> bool:
+    def block_reads(self, b: g.Block, names: Sequence[str], writer: _Writer | _Cell | None) -> bool:
         """Whether what a block, inner ones included, reads of the array under some names is as it was."""
         if any(isinstance(a, g.Var) and a.name in names for a in b.results):
             return False
@@ -217,6 +235,17 @@ class Old:
             elif self.form(a) != self.form(b):
                 return {}
         return found
+
+
+class _Cell:
+    """The body of a partition that gives scalars, of which each index sets its own."""
+
+    def __init__(self, p: g.Partition) -> None:
+        self.index = [name(i.name) for i in p.index]
+
+    def comes_later(self, index: Mapping[int, Number], load: g.Stmt) -> bool:
+        """Whether an element of the part is set by the index that reads it, and so behind that."""
+        return len(index) == len(self.index) and all(index.get(k) == i for k, i in enumerate(self.index))
 
 
 class _Writer:

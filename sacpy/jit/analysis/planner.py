@@ -116,7 +116,8 @@ class Planner:
                 return Refusal(part, whole, OTHERS_HOLD)
             if onto.name in self.given and any(map(may_fail, self.statements[first:number])):
                 return Refusal(part, whole, MUST_STAY)
-            source = chain.source if chain.source is not None and old.is_there(chain.source) else None
+            begins = chain.source or self.argument(chain.names[-1] if chain.names else part.name)
+            source = begins if begins is not None and old.is_there(begins) else None
             starts_there = source is not None
             if self.scattered:
                 starts_there = old.copies(self.statements[chain.first])
@@ -128,6 +129,12 @@ class Planner:
         if any(k > number for name in self.aliases.of(names) - names for k in self.makers.users.get(name, ())):
             return Refusal(part, whole, NEEDED_LATER)
         return Circuit(part, whole, (part.name, *chain.names), at, number, partition, onto, source)
+
+    def argument(self, name: str) -> g.Var | None:
+        """What a call may make into an array where it lies."""
+        s = self.makers.let(name)
+        at = [t.name for t in s.targets].index(name)
+        return self.makers.may_become(s.rhs, at) if isinstance(s.rhs, g.Call) else None
 
     @cached_property
     def aliases(self) -> Aliases:

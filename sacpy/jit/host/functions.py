@@ -7,8 +7,8 @@ conditionals, carried variables) live in slots.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 
 from sacpy.jit.analysis.straight import is_row_of, makes_array
 from sacpy.jit.host import layout
@@ -129,9 +129,11 @@ class Lowering(Writer):
             case g.If():
                 self.conditional(targets, rhs, dying, into)
             case g.Loop():
-                self.loop(targets, rhs, dying, into)
+                with self.kept_between_rounds():
+                    self.loop(targets, rhs, dying, into)
             case g.For():
-                self.counting(targets, rhs, dying, into)
+                with self.kept_between_rounds():
+                    self.counting(targets, rhs, dying, into)
             case g.WithLoop():
                 from sacpy.jit.host.withloops import WithLoops
 
@@ -259,6 +261,21 @@ class Lowering(Writer):
         results.get(targets, frozenset(t.name for t in targets) if results.unique else frozenset())
         for name in built:
             self.env[name] = self.as_built(into[name])
+
+    @contextmanager
+    def kept_between_rounds(self) -> Iterator[None]:
+        """Inside, a loop is written, whose rounds may share memory (`scratch`), which the outermost gives back."""
+        if self.inside.scratch is not None:
+            yield
+            return
+        slots: list[str] = []
+        self.inside.scratch = slots
+        yield
+        self.inside.scratch = None
+        for slot in slots:
+            old = self.code.load("ptr", slot)
+            release(self.code, Array(old, old, "double", ()))
+            self.code.store("ptr", "null", slot)
 
     def enter(
         self, rhs: g.Loop | g.For, dying: set[str], places: Sequence[Array | None]

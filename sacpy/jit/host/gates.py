@@ -139,7 +139,7 @@ def _result(output: Any, bases: Sequence[str]) -> tuple[int, ...] | None:
     """How a result is made."""
     if output.kind == "scalar":
         return _SCALARS.get(bases[output.positions[0]], 2), output.positions[0]
-    if len(output.extents) > AXES or len(output.positions) > SMALL:
+    if output.part is not None or len(output.extents) > AXES or len(output.positions) > SMALL:
         return None
     dtype = DTYPES[output.base]
     axes = [x for e in output.extents for x in ((0, e) if isinstance(e, int) else (1, e[1]))]

@@ -49,7 +49,7 @@ def lent_rows(
             continue  # it is changed while its rows are needed
         using = [block.statements[k] for k in users]
         if any(_is_call(u) for u in using) and all(
-            _hands_back_nothing(u, places, known) or only_loads(u, name) for u in using
+            hands_back_nothing(u, places, known) or only_loads(u, name) for u in using
         ):
             found[number] = kept[0]
     return found
@@ -64,7 +64,7 @@ def _is_call(s: g.Stmt) -> bool:
     return isinstance(s, g.Let) and isinstance(s.rhs, g.Call)
 
 
-def _hands_back_nothing(s: g.Stmt, places: Container[str], known: Destinations) -> bool:
+def hands_back_nothing(s: g.Stmt, places: Container[str], known: Destinations) -> bool:
     """Whether a statement is a call whose results are no views of its arguments: arrays that it makes in places."""
     if not isinstance(s, g.Let) or not isinstance(s.rhs, g.Call):
         return False

@@ -17,7 +17,7 @@ from sacpy.jit.host import layout
 from sacpy.jit.host.functions import Lowering
 from sacpy.jit.host.memory import BORROWED, COUNTING, Array, byte_count
 from sacpy.jit.host.takeover import takes
-from sacpy.jit.host.writer import Inside, UnitContext, function_name, result_type, types_of
+from sacpy.jit.host.writer import Inside, Placed, UnitContext, function_name, result_type, types_of
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import callees
 from sacpy.jit.llvm.legal import LLVM_TYPES, Code, Module
@@ -51,7 +51,8 @@ def lower(unit: g.Unit, options: Options, watch: Watch | None = None, written: W
         name, placed = list(context.variants)[done]
         lower_function(context, functions[name], None, placed)
         done += 1
-    _entry(module, unit.root, {o.positions[0]: o.extents for o in unit.outputs if o.kind == "array"}, found)
+    extents = {o.positions[0]: o.extents if o.part is None else o.part[0] for o in unit.outputs if o.kind == "array"}
+    _entry(module, unit.root, extents, found)
     return COUNTING + module.text()
 
 
@@ -217,7 +218,7 @@ def _hand_over(code: Code, arrays: list[tuple[int, str]]) -> None:
 
 
 def lower_function(
-    unit: UnitContext, function: g.Function, taken: tuple[int, ...] | None, placed: tuple[int, ...] = ()
+    unit: UnitContext, function: g.Function, taken: tuple[int, ...] | None, placed: Placed = ()
 ) -> None:
     """Writes a function into the unit's module. `taken`: which of its parameters it may take over, if it is
     the root; `placed`: the results that it makes in places that it is given."""
@@ -227,7 +228,7 @@ def lower_function(
             params += [("ptr", f"%p{number}"), ("ptr", f"%h{number}")]
         else:
             params.append((LLVM_TYPES[p.base], f"%p{number}"))
-    params += [("ptr", f"%place{k}") for k in placed]
+    params += [("ptr", f"%place{k}") for k, p in placed if p is None]
     results = result_type(function.body.results)
     code = Code(unit.module, function_name(function, placed), results, params, head="define internal fastcc")
     lowering = Lowering(unit, code, Facts.of(function), Inside(function, taken))
@@ -247,7 +248,7 @@ def lower_function(
 
         into = given_places(lowering, function, placed)
     values = lowering.block(function.body, owned, into)
-    for k, place in zip(placed, into.values()):
+    for (k, _), place in zip(placed, into.values()):
         value = values[k]
         assert isinstance(value, Array)
         values[k] = lowering.built(value, place)

@@ -27,6 +27,7 @@ from sacpy.jit.analysis.projections import Projection, Shift
 from sacpy.jit.host.growing import kept_rows
 from sacpy.jit.host.lending import lent_rows
 from sacpy.jit.host.places import MOST, on_stack
+from sacpy.jit.host.scratch import staged
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import inner_binders
 from sacpy.jit.options import Options
@@ -120,6 +121,7 @@ class _Teller:
         self.function, self.ints, self.outside, self.options, self.layout = function, ints, outside, options, layout
         self.there = set(layout.params)  # the arrays that there are
         self.left = MOST  # bytes that may lie on the stack
+        self.rounds = False  # whether a loop is around
         self.types = {v.name: v.type for v in (*function.params, *_set_in(function.body))}
 
     def block(self, b: g.Block, owned: set[str], into: Mapping[str, Lies], depth: int) -> None:
@@ -138,6 +140,8 @@ class _Teller:
         self.left -= sum(size for _, size in stacked)
         for names, _ in stacked:
             places.update({name: Lies("on the stack", names[-1] if name != names[-1] else "") for name in names})
+        for names in staged(makers, b, plan, places) if self.rounds else ():
+            places.update({name: Lies("the same memory in all rounds") for name in names})
         known = self.outside.known or NOWHERE
         rows = lent_rows(b, makers, {*places}, known, self.ints) if known is not NOWHERE else {}
         mine, last = set(owned), self.last(b)
@@ -191,7 +195,9 @@ class _Teller:
             case g.For(params=params, body=body) | g.Loop(params=params, body=body):
                 self.layout.within.update({p.name: t.name for p, t in zip(params, s.targets)})
                 self.there.update(p.name for p in params)
+                outer, self.rounds = self.rounds, True
                 self.block(body, {p.name for p in params}, {}, depth + 1)
+                self.rounds = outer
             case g.If(then=then, otherwise=otherwise):
                 for branch in (then, otherwise):
                     into = {

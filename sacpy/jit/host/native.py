@@ -31,6 +31,7 @@ from sacpy.nodes import Node, Record, field
 
 if TYPE_CHECKING:
     from sacpy.jit.host.gates import Gate
+    from sacpy.jit.ir.parts import Extent
 
 _ENTRY = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
 _FORMATS = {"double": "d", "float": "f4x", "bool": "?7x", "ulong": "Q", "ulonglong": "Q"}
@@ -242,14 +243,21 @@ class NativeFunction(Record):
         body.append("r = unpack(out)")
         made = []
         for k, o in enumerate(s.outputs):
-            shape = f"({''.join(f'{e}, ' if isinstance(e, int) else f'r[{e[1]}], ' for e in o.extents)})"
+            shape = f"({_numbers(o.extents)})"
             if o.kind == "scalar":
                 made.append(f"r[{o.positions[0]}]")
             elif o.kind == "small":
                 space[f"dtype{k}"] = DTYPES[o.base]
                 made.append(f"array(({''.join(f'r[{p}], ' for p in o.positions)}), dtype{k}).reshape({shape})")
-            else:
+            elif o.part is None:
                 made.append(f"asarray(Memory(r[{o.positions[0]}], {DTYPES[o.base].str!r}, {shape}, free))")
+            else:
+                from sacpy.jit.host.strides import part_of
+
+                space |= {"part_of": part_of, f"axes{k}": tuple((axis, step) for _, axis, step in o.part[1])}
+                whole, starts = _numbers(o.part[0]), _numbers([first for first, _, _ in o.part[1]])
+                memory = f"Memory(r[{o.positions[0]}], {DTYPES[o.base].str!r}, ({whole}), free)"
+                made.append(f"part_of(asarray({memory}), {shape}, ({starts}), axes{k})")
         body.append(f"return ({''.join(m + ', ' for m in made)})")
         head = (
             "values, given"
@@ -261,6 +269,11 @@ class NativeFunction(Record):
         exec(compile("\n ".join([f"def call({head}):", *body]), "<native call>", "exec"), space)
         found: Callable[..., Any] = space["call"]
         return found
+
+
+def _numbers(extents: Sequence[Extent]) -> str:
+    """Numbers that code gives, or that are known, as text."""
+    return "".join(f"{e}, " if isinstance(e, int) else f"r[{e[1]}], " for e in extents)
 
 
 def _again(

@@ -7,6 +7,7 @@ that are made in others; at the points, what is left to do there.
 from __future__ import annotations
 
 from sacpy.jit.analysis.circuits import Circuit, Opening, Plan
+from sacpy.jit.analysis.makers import arrays_of
 from sacpy.jit.analysis.projections import Shift
 from sacpy.jit.host.growing import Kept
 from sacpy.jit.host.memory import BORROWED, Array, element_address, flat
@@ -79,8 +80,20 @@ class Openings:
             room = self.rooms[whole.name] = w.allocate(whole.base, w.wides(g.extents_of(whole)))
         for c in o.circuits:
             place = self.place(c, room)
+            if onto is not None and not place.scope and self.is_read(c, onto):
+                place.scope = w.code.module.scope()  # which stands for what is read, too
             for name in c.names:
                 self.into[name] = replace(place)
+
+    def is_read(self, c: Circuit, onto: g.Var) -> bool:
+        """Whether a with-loop that makes the part reads the array that it is made in."""
+        names, read = {onto.name}, False
+        for s in self.statements:
+            if isinstance(s, g.Let) and isinstance(s.rhs, g.View) and s.rhs.array.name in names:
+                names.add(s.targets[0].name)
+            elif isinstance(s, g.Let) and isinstance(s.rhs, g.WithLoop) and any(t.name in c.names for t in s.targets):
+                read |= not names.isdisjoint(arrays_of(s))
+        return read
 
     def place(self, c: Circuit, room: Array) -> Array:
         """The memory of a part."""

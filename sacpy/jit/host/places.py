@@ -54,6 +54,10 @@ def placed(
     makers = Makers(block, owned, w.unit.uses.of, known)
     into, ahead = fitting(w, block, makers, into, plan) if into else (into, {})
     found = places(w, block, makers, into, plan)
+    if plan.refusals and w.inside.scratch is not None:
+        from sacpy.jit.host.scratch import scratch
+
+        found = {**found, **scratch(w, makers, block, plan, {*found, *plan.placed})}
     rows: dict[int, Kept] = {}
     if w.unit.known is not None and any(isinstance(s, Let) and isinstance(s.rhs, Call) for s in block.statements):
         from sacpy.jit.host.lending import lent_rows

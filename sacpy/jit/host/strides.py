@@ -14,15 +14,17 @@ be a multiple of what the axes behind it take; where it is not, or axes overlap,
 
 from __future__ import annotations
 
-from math import gcd
+from collections.abc import Sequence
+from math import gcd, prod
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from sacpy.jit.analysis.parts import Layout
+from sacpy.jit.ir.parts import Layout
 from sacpy.jit.kinds import LARGEST
 
 STEPS = 64  # the largest step, and the most elements between two, that code knows
+SMALL = 1 << 16  # bytes of an array of which parts are copied
 KNOWN = 4  # the same for what is known in types
 
 
@@ -59,4 +61,21 @@ def container(a: np.ndarray) -> tuple[Layout, np.ndarray] | None:
     return layout, as_strided(flipped, extents, strides[::-1], writeable=False)
 
 
-__all__ = ["container"]
+def part_of(
+    whole: np.ndarray, shape: Sequence[int], starts: Sequence[int], axes: Sequence[tuple[int | None, int]]
+) -> np.ndarray:
+    """A part of an array, as a view that keeps it alive; as an array of its own where it is less than half of it, or
+    that is small. `starts`: the first index along each axis of the whole; `axes`: the axis of the part that runs along
+    it, with the step."""
+    if not prod(shape):
+        return np.empty(shape, whole.dtype)
+    offset, strides = 0, [0] * len(shape)
+    for size, start, (axis, step) in zip(whole.strides, starts, axes, strict=True):
+        offset += size * start
+        if axis is not None:
+            strides[axis] += size * step
+    found: np.ndarray = np.ndarray(shape, whole.dtype, whole, offset, strides)  # which sees to it that it lies inside
+    return found if whole.nbytes <= 2 * found.nbytes and whole.nbytes >= SMALL else found.copy()
+
+
+__all__ = ["container", "part_of"]

@@ -122,7 +122,9 @@ class WithLoops:
             return self.owned(taken, needed)
         if place is None:
             return self.copied(source)
-        if not self.w.complete:
+        if source.data == place.data:  # it is changed where it lies
+            self.in_place.add(o.array.name)
+        elif not self.w.complete:
             Filling(low, self.w, place).copy(source)
         return place
 

@@ -53,6 +53,7 @@ class Inside(Record):
     taken: tuple[int, ...] | None = None
     outside: Any = None
     unfilled: frozenset[str] = frozenset()
+    scratch: list[str] | None = None  # slots of memory that the rounds of a loop share (`scratch`), inside of one
 
 
 class UnitContext(Record):
@@ -63,7 +64,7 @@ class UnitContext(Record):
     functions: dict[str, g.Function]
     recursive: frozenset[str]
     known: Destinations | None = None  # which functions make results where they are told
-    variants: dict[Variant, None] = field(default_factory=dict)  # those that are called so
+    variants: dict[tuple[str, Placed], None] = field(default_factory=dict)  # those that are called so
     sites: dict[int, int] = field(default_factory=dict)
     uses: Uses = field(default_factory=Uses)
     watch: Watch | None = None  # what counts what with-loops take
@@ -83,7 +84,7 @@ class UnitContext(Record):
         return next((self.site(s) for s in g.statements(body) if isinstance(s, g.Check)), 0)
 
 
-Variant = tuple[str, tuple[int, ...]]  # a function, by its name, and which of its results have a place
+Placed = tuple[tuple[int, int | None], ...]  # results that have a place, with the parameter that lies there, if any
 LANE = "<4 x i32>"  # what an int in a lane of a vector register is
 
 
@@ -106,10 +107,10 @@ def text_of(value: Value) -> str:
     return value.text
 
 
-def function_name(function: g.Function, placed: tuple[int, ...] = ()) -> str:
+def function_name(function: g.Function, placed: Placed = ()) -> str:
     """The name of a function of the unit in its module; of the variant that makes some of its results in places that
     it is given."""
-    into = f" {' '.join(map(str, placed))} placed" if placed else ""
+    into = "".join(f" {k} {'placed' if p is None else f'over {p}'}" for k, p in placed)
     return '@"f.' + function.name.replace("\\", "\\5C").replace('"', "\\22") + into + '"'
 
 
@@ -424,7 +425,7 @@ class Writer(ABC):
         """A value that is to lie in a given place: copied there unless it was built there."""
         if value.data != place.data:
             copy_elements(self.code, place.element, place.data, value.data, elements(self.code, value.extents))
-            release(self.code, value)
+        release(self.code, value)
         return self.as_built(place)
 
     @staticmethod

@@ -14,9 +14,9 @@ Laws, which `graph_verify` checks:
 - `Op` is total: it may be evaluated speculatively, and gives some value, never a trap, on operands that the language
   refuses (a division by 0). `Check` refuses them. `Load`, `View` and `Update` need indices in range: the checks that
   see to it come before, and nothing moves them in front of those.
-- All code is free of side effects. A check that fails ends the whole unit: it is then run by the interpreter, which
-  reports the error, or finds that there is none. So a check may fail too often (be hoisted out of a loop that is
-  empty), never too seldom; code whose values nobody uses may go with its checks.
+- All code is free of side effects. A check that fails ends the unit: the interpreter runs it, and reports the error, or
+  finds that there is none. So a check may fail too often (be hoisted out of a loop that is empty), never too seldom;
+  code whose values nobody uses may go with its checks.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from sacpy.nodes import Node, field
 
 if TYPE_CHECKING:
     from sacpy.jit.ir.associative import Combine
+    from sacpy.jit.ir.parts import Part
 
 LARGEST_EXTENT = 2**30 - 1
 WIDEST_EXTENT = 2**31 - 2**16  # so that one of them may be rounded up to a strip and is still an int
@@ -332,18 +333,18 @@ class Input(Node):
 class Output(Node):
     """How a result of the core function is put together from the root's results: "scalar" and "array" at
     `positions[0]`, "small" from scalars at `positions` (row-major). `base` and `extents`: of the value; an extent is a
-    number, or a variable-free reference (None, position) to the root's result that holds it."""
+    number, or a reference (None, position) to the root's result that holds it. `part`: it is that of the array."""
 
     kind: str
     base: str
     positions: tuple[int, ...]
     extents: tuple[int | tuple[None, int], ...] = ()
+    part: Part | None = None
 
 
 class Unit(Node):
     """What is compiled at once: `functions[0]` is the root. `inputs`: one per parameter of the root; `outputs`: one per
-    result of the core function. `notes`: what was done to keep it small, for those who ask; `cuts`: which partitions
-    were cut, and where."""
+    result of the core function. `notes`: what was done to keep it small; `cuts`: where which partitions were cut."""
 
     functions: tuple[Function, ...]
     inputs: tuple[Input, ...] = ()
@@ -418,8 +419,7 @@ def statements(block: Block) -> Iterator[Stmt]:
 
 
 def operands(rhs: Rhs) -> tuple[Atom, ...]:
-    """The atoms that a right-hand side itself uses; those of its inner blocks are not among them (`blocks` has those),
-    nor extents in the types of variables."""
+    """The atoms that a right-hand side itself uses, without those of its inner blocks and of types."""
     return _OPERANDS[rhs.__class__](rhs)
 
 

@@ -36,7 +36,7 @@ class _Reader(Rewriter):
     def block(self, b: g.Block) -> g.Block:
         outer = self.layouts
         for k, s in enumerate(b.statements):
-            p = _layout(s)
+            p = layout_of(s)
             if p is not None and isinstance(s, g.Let) and _is_changed(b, k, s.targets[0], _source(p)):
                 self.layouts = {**self.layouts, s.targets[0].name: p}
         found = super().block(b)
@@ -53,7 +53,7 @@ class _Reader(Rewriter):
         return super().statement(s)
 
 
-def _layout(s: g.Stmt) -> g.Partition | None:
+def layout_of(s: g.Stmt) -> g.Partition | None:
     """The partition of a with-loop that gives elements of another array, each as it is."""
     if not isinstance(s, g.Let) or not isinstance(s.rhs, g.WithLoop) or len(s.rhs.operators) != 1:
         return None

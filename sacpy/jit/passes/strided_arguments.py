@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from sacpy.jit.analysis.parts import Layout
 from sacpy.jit.analysis.sites import sites
 from sacpy.jit.failures import Unsupported
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.names import Names
+from sacpy.jit.ir.parts import Layout
 from sacpy.jit.ir.rewrite import Rewriter, loaded_only, names_of
 from sacpy.nodes import replace
 

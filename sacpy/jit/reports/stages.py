@@ -40,7 +40,7 @@ def emission(
         raise ValueError(f"there is no stage {stage!r}; there is {', '.join(STAGES)}")
     regions = Regions(program)
     return "\n".join(
-        _text(regions, key, kind, options, stage) for key, kind in _versions(program, regions, which, seen)
+        _text(regions, key, kind, options, stage) for key, kind in versions(program, regions, which, seen)
     )
 
 
@@ -51,7 +51,7 @@ def memory(program: ElaboratedProgram, which: str, options: Options) -> list[tup
     from sacpy.jit.run.compiler import compiled_unit
 
     regions, found = Regions(program), []
-    for key, kind in _versions(program, regions, which, ()):
+    for key, kind in versions(program, regions, which, ()):
         with suppress(Unsupported):
             name, place = title(regions.function(key))
             told = f"{name}({kind_text(kind, regions.signature(key))}){place}"
@@ -59,7 +59,7 @@ def memory(program: ElaboratedProgram, which: str, options: Options) -> list[tup
     return found
 
 
-def _versions(
+def versions(
     program: ElaboratedProgram, regions: Regions, which: str, seen: Sequence[tuple[str, Kind]]
 ) -> list[tuple[str, Kind]]:
     """The functions that `which` says, for each kind of arguments that is known. Raises `SacError` if there is none."""

@@ -28,12 +28,10 @@ from sacpy.nodes import replace
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sacpy.jit.analysis.parts import Layout
     from sacpy.jit.host.native import Signature as NativeSignature
+    from sacpy.jit.ir.parts import Border
     from sacpy.jit.schedule.loops import Written
     from sacpy.jit.specialise import Specialiser
-
-    Layouts: TypeAlias = tuple[tuple[int, Layout], ...]
 
 LARGE = 80  # statements of a graph from which on its code is mostly too large to be translated in this process
 LITTLE = "large: translated with little effort"
@@ -57,10 +55,10 @@ class Clock:
 
 
 def compile_unit(
-    program: Program, key: str, kind: Kind, name: str, tools: CompileContext, layouts: Layouts = ()
+    program: Program, key: str, kind: Kind, name: str, tools: CompileContext, border: Border | None = None
 ) -> Compiled:
-    """A function for arguments of this kind, ready to be called; kept under that name. `layouts`: of arguments that are
-    no dense arrays, by their numbers. Raises `Unsupported`."""
+    """A function for arguments of this kind, ready to be called; kept under that name. `border`: where arrays are not
+    all dense that go in and out. Raises `Unsupported`."""
     clock = Clock()
     delivered = tools.delivered.pop(name, None)
     cached = False
@@ -75,7 +73,7 @@ def compile_unit(
             from sacpy.jit.host.loading import begin_runtime
 
             begin_runtime()
-            kept = _tried(program, key, kind, tools, clock, layouts)
+            kept = _tried(program, key, kind, tools, clock, border)
     if not cached and delivered is None:
         with clock.stage("keep"):
             tools.cache.write(name, _packing().packed(kept))
@@ -111,9 +109,11 @@ def load() -> None:
     from sacpy.jit.specialise import Specialiser  # noqa: F401
 
 
-def _tried(program: Program, key: str, kind: Kind, tools: CompileContext, clock: Clock, layouts: Layouts = ()) -> Kept:
+def _tried(
+    program: Program, key: str, kind: Kind, tools: CompileContext, clock: Clock, border: Border | None = None
+) -> Kept:
     try:
-        return _made(tools.specialiser(program), program, key, kind, tools.options, clock, layouts)
+        return _made(tools.specialiser(program), program, key, kind, tools.options, clock, border)
     except Unsupported as refusal:
         return refusal.reason
 
@@ -148,7 +148,7 @@ def _made(
     kind: Kind,
     options: Options,
     clock: Clock,
-    layouts: Layouts = (),
+    border: Border | None = None,
 ) -> tuple[bytes, NativeSignature, Report]:
     """A function's code, what is needed to call it, and the report."""
     from sacpy.jit.host.compile import begin_compiler, compile_object, is_huge
@@ -162,10 +162,8 @@ def _made(
     if sum(1 for f in before.functions for _ in statements(f.body)) >= LARGE:
         begin_compiler()
     unit = optimised(before, options, clock)
-    if layouts:
-        from sacpy.jit.passes.strided_arguments import strided
-
-        unit = strided(unit, dict(layouts), len(program.signature(key).params))
+    if border is not None:
+        unit = _bordered(unit, border, len(program.signature(key).params))
         _verified(unit, options)
     written: Written = {}
     with clock.stage("lower"):
@@ -176,6 +174,19 @@ def _made(
     size, loops = len(code), told(unit, written, options.strict_fp)
     report = Report(key, kind, (), count(before), count(unit), size, parallel(text), False, notes, unit.cuts, loops)
     return code, NativeSignature.of(unit), report
+
+
+def _bordered(unit: Unit, border: Border, count: int) -> Unit:
+    """A unit with `count` arguments, for a border. Raises `Unsupported`."""
+    if border.views:
+        from sacpy.jit.passes.view_results import viewed
+
+        unit = viewed(unit)
+    if border.layouts:
+        from sacpy.jit.passes.strided_arguments import strided
+
+        unit = strided(unit, dict(border.layouts), count)
+    return unit
 
 
 def specialised(

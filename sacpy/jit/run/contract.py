@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from sacpy.jit.device.program import DeviceProgram
     from sacpy.jit.host.gates import Gate
     from sacpy.jit.host.native import Context
+    from sacpy.jit.ir.parts import Border
     from sacpy.jit.run.program_state import ProgramState
     from sacpy.jit.run.versions import Version, Versions
     from sacpy.jit.specialise import Specialiser
@@ -170,7 +171,7 @@ class Judge(Protocol):
 
     def version(self, unit: Versions, kind: Kind, job: Job[Version] | None = None) -> Version: ...
 
-    def made(self, unit: Versions, kind: Kind, layouts: Any = ()) -> Compiled: ...
+    def made(self, unit: Versions, kind: Kind, border: Border | None = None) -> Compiled: ...
 
     def beside(self, unit: Versions, kind: Kind, sure: bool) -> Job[Version] | None: ...
 

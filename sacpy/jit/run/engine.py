@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from sacpy.interp.evaluator import Evaluator
     from sacpy.jit.device.context import Device
     from sacpy.jit.device.program import DeviceProgram
+    from sacpy.jit.ir.parts import Border
     from sacpy.lang import ast
     from sacpy.lang.elaborate.program import ElaboratedProgram
 
@@ -295,13 +296,13 @@ class Engine:
         """When nobody runs a program any more: nothing is at work that would ask for one."""
         self._makers.settle()
 
-    def made(self, unit: Versions, kind: Kind, layouts: Any = ()) -> Compiled:
-        """The code of a version. `layouts`: of arguments that are parts of dense arrays (`host/strides`), by their
-        numbers. Raises `Unsupported`."""
+    def made(self, unit: Versions, kind: Kind, border: Border | None = None) -> Compiled:
+        """The code of a version. `border`: where arrays are not all dense that go in and out. Raises
+        `Unsupported`."""
         while not self._lock.acquire(timeout=PATIENCE):  # an exception that another thread has ordered gets through
             pass
         try:
-            return self._compile(unit, kind, layouts)
+            return self._compile(unit, kind, border)
         finally:
             self._lock.release()
 
@@ -323,16 +324,16 @@ class Engine:
         )
 
     @without_collection("code")
-    def _compile(self, site: Versions, kind: Kind, layouts: Any = ()) -> Compiled:
+    def _compile(self, site: Versions, kind: Kind, border: Border | None = None) -> Compiled:
         room = site.room
         try:
-            name = room.fingerprints.digest(site.key, kind, self.options, layouts)
+            name = room.fingerprints.digest(site.key, kind, self.options, border)
             known = self._compiled.get(name)
             if known is None:
                 from sacpy.jit.run.compiler import compile_unit
 
                 asked = (room.program, site.key, kind, name, self.tools)
-                known = self._compiled.keep(name, compile_unit(*asked, layouts) if layouts else self.compiler(*asked))
+                known = self._compiled.keep(name, compile_unit(*asked, border) if border else self.compiler(*asked))
             return known
         except (Unsupported, Abandoned):
             raise

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from sacpy.jit.device.program import DeviceProgram
     from sacpy.jit.host.gates import Gate
+    from sacpy.jit.ir.parts import Border
     from sacpy.jit.run.contract import Compiled, Judge
     from sacpy.jit.run.program_state import ProgramState
 
@@ -44,6 +45,7 @@ LOST = 2  # trials in a row after which a version is given up; the machine may h
 PLAIN = 4  # times as long as interpreted: after this, one trial will do
 COPIES = "it is faster interpreted, which need not copy the array that is updated"
 LEAST = 0.05  # seconds that making code is taken to need, where that is not known
+VIEWS = "large results are views of what they are taken from, where that is no more than twice as large"
 BRIEF = 1e-3  # seconds; a version that takes less for a call may be called again where it fails
 
 UNKNOWN = object()  # nobody has looked for the version of these shapes yet
@@ -81,8 +83,8 @@ class Version(Record):
     copied: int = 0
     dropped: bool = False
     gates: list[Gate] = field(default_factory=list)
-    strided: dict[Any, Compiled | None] = field(default_factory=dict)  # the same for arguments of some layouts
-    unlike: int = 0  # bytes of arguments that were copied since they were not dense
+    strided: dict[Border, Compiled | None] = field(default_factory=dict)  # the same where arrays are not all dense
+    unlike: int = 0  # bytes of arguments and results that were copied so as to be dense
 
     def count(self) -> None:
         """Counts the calls that have gone through gates since they were opened."""
@@ -243,22 +245,24 @@ class Versions:
         self._room -= 1
         return True
 
-    def strided(self, version: Version, layouts: Any, size: int) -> Compiled | None:
-        """The code of a version for arguments that are parts of dense arrays; None where they are copied: as long as
-        that has taken less time than making the code, and where it is better. `size`: the bytes that would be copied.
-        """
-        if layouts in version.strided:
-            return version.strided[layouts]
+    def strided(self, version: Version, border: Border, size: int) -> Compiled | None:
+        """The code of a version for arguments and results that are parts of dense arrays; None where they are copied:
+        as long as that has taken less time than making the code, and where it is better. `size`: the bytes that would
+        be copied."""
+        if border in version.strided:
+            return version.strided[border]
         version.unlike += size
         if not self.engine.policy.eager and version.unlike * PICKING < max(version.report.seconds, LEAST):
             return None
         try:
-            found: Compiled | None = self.engine.made(self, version.kind, layouts)
-            told = "arguments that are not dense are read where they lie"
+            found: Compiled | None = self.engine.made(self, version.kind, border)
+            told = "arguments that are not dense are read where they lie" if border.layouts else VIEWS
         except Unsupported as reason:
             found = None
             told = f"an argument that is not dense is copied: {reason.reason}"
-        version.strided[layouts] = found
+            if border.views:
+                told = f"results are not views: {reason.reason}"
+        version.strided[border] = found
         if told not in version.report.notes:
             version.report = replace(version.report, notes=(*version.report.notes, told))
         return found
