@@ -219,7 +219,7 @@ def _steps(w: g.WithLoop, words: Container[str]) -> bool:
     )
 
 
-def stepping(function: g.Function, words: Container[str] = ("propagate", "scan", "into")) -> g.Function:
+def stepping(function: g.Function, words: Container[str] = ("propagate", "scan", "into", "distribute")) -> g.Function:
     """A function with such with-loops as counting loops; itself if it has none."""
     if not any(
         isinstance(s, g.Let)
