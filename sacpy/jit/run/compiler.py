@@ -179,11 +179,17 @@ def _made(
 
 
 def specialised(
-    specialiser: Specialiser, program: Program, key: str, kind: Kind, options: Options, clock: Clock
+    specialiser: Specialiser,
+    program: Program,
+    key: str,
+    kind: Kind,
+    options: Options,
+    clock: Clock,
+    device: bool = False,
 ) -> Unit:
     """The graph of a function for arguments of this kind. Raises `Unsupported`."""
     with clock.stage("specialise"):
-        unit = specialiser.specialise(key, arguments(program, key, kind), is_wide(kind))
+        unit = specialiser.specialise(key, arguments(program, key, kind), is_wide(kind), device)
     _verified(unit, options)
     return unit
 
