@@ -31,14 +31,16 @@ _ONE = g.integer(1)
 
 class Distribution(Node):
     """`counter`, `arrays`: numbers of what is carried; `values`: what is put into each array. `condition`: whether a
-    round puts its values anywhere, None: each does; `digit`: which counter it takes, None: there is but one. `first`:
-    statements that lead to the condition, `then`: those that lead to the digit, where the condition holds; neither
-    needs a counter. `rest`: those that need `place`. `rests`: a last round whose condition does not hold writes, too."""
+    round puts its values anywhere, or, where `unless` is set, whether it does not; None: each does. `digit`: which
+    counter it takes, None: there is but one. `first`: statements that lead to the condition, `then`: those that lead to
+    the digit, where the condition holds; neither needs a counter. `rest`: those that need `place`. `rests`: a last
+    round whose condition does not hold writes, too."""
 
     counter: int
     arrays: tuple[int, ...]
     values: tuple[g.Atom, ...]
     condition: g.Atom | None
+    unless: bool
     digit: g.Atom | None
     first: tuple[g.Stmt, ...]
     then: tuple[g.Stmt, ...]
@@ -51,7 +53,7 @@ def distribution_of(params: Sequence[g.Var], body: g.Block) -> Distribution | No
     """What a body that is run for one index after the other distributes, if that is all it does."""
     if len(params) < 2 or any(len(g.extents_of(p)) > 1 for p in params):
         return None
-    shape = _branch(params, body) or _Shape(body.statements, None, (), dict(zip(params, body.results)))
+    shape = _branch(params, body) or _Shape(body.statements, None, False, (), dict(zip(params, body.results)))
     lets = {t.name: s.rhs for s in (*shape.first, *shape.then) if isinstance(s, g.Let) for t in s.targets}
     updates = {p: lets.get(a.name) for p, a in shape.after.items() if isinstance(a, g.Var)}
     scalars = [p for p in params if not g.extents_of(p)]
@@ -76,26 +78,31 @@ def distribution_of(params: Sequence[g.Var], body: g.Block) -> Distribution | No
 
 
 class _Shape(Node):
-    """A body in two parts: `first`, and `then` where a condition holds, with what each parameter is after those."""
+    """A body in two parts: `first`, and `then` where a condition holds, or does not (`unless`), with what each
+    parameter is after those."""
 
     first: tuple[g.Stmt, ...]
     condition: g.Atom | None
+    unless: bool
     then: tuple[g.Stmt, ...]
     after: dict[g.Var, g.Atom]
 
 
 def _branch(params: Sequence[g.Var], body: g.Block) -> _Shape | None:
-    """A body that ends in a branch which hands on all that is carried as it was, if a condition does not hold."""
+    """A body that ends in a branch, one side of which hands on all that is carried as it was."""
     if not body.statements or not isinstance(s := body.statements[-1], g.Let) or not isinstance(s.rhs, g.If):
         return None
-    if set(body.results) != set(s.targets) or s.rhs.otherwise.statements:
+    sides = [s.rhs.then, s.rhs.otherwise]
+    unless = not sides[0].statements
+    does, idle = sides[::-1] if unless else sides
+    if set(body.results) != set(s.targets) or idle.statements:
         return None
-    given, kept = dict(zip(s.targets, s.rhs.then.results)), dict(zip(s.targets, s.rhs.otherwise.results))
+    given, kept = dict(zip(s.targets, does.results)), dict(zip(s.targets, idle.results))
     pairs = [(p, a) for p, a in zip(params, body.results) if isinstance(a, g.Var)]
     if any(kept[a] != p for p, a in pairs):
         return None
     after = {p: given[a] for p, a in pairs}
-    return _Shape(body.statements[:-1], s.rhs.condition, s.rhs.then.statements, after)
+    return _Shape(body.statements[:-1], s.rhs.condition, unless, does.statements, after)
 
 
 def _taken(p: g.Var, r: g.Rhs | None, lets: Mapping[str, g.Rhs]) -> tuple[g.Var, g.Atom] | None:
@@ -173,7 +180,7 @@ def _settled(
     numbers = tuple(params.index(p) for p in others)
     first, then, rest = map(tuple, parts)
     at = params.index(counter)
-    return Distribution(at, numbers, tuple(values), condition, digit, first, then, rest, place, rests)
+    return Distribution(at, numbers, tuple(values), condition, shape.unless, digit, first, then, rest, place, rests)
 
 
 def _used(s: g.Stmt) -> set[str]:

@@ -5,14 +5,15 @@ In: a with-loop that does so. Out: launches. The rounds are cut into tiles, in t
     counts    counts[d, c] = how many rounds of tile c take counter d          a block for each tile
     rows      firsts[d, c] = where those put the first of their values;        a block for each counter
               and what each counter is in the end
+    apart     that no two counters have places in common                       a block for each counter
     rest      elements that no round sets are those that there were before
     places    each round puts its values                                       a block for each tile
 
 In the last one a block sorts the numbers of its rounds by counter, in shared memory, stably, a few bits at a time
 (`distribution_phases`): so neighbouring threads put values at neighbouring places, and the place of each is known from
 that of the first. Rounds are evaluated twice, up to what leads to the counter. (Satish, Harris, Garland: Designing
-Efficient Sorting Algorithms for Manycore GPUs, 2009.) That no two counters have places in common is asked while
-values are put; where they do, a check fails.
+Efficient Sorting Algorithms for Manycore GPUs, 2009.) Where two counters have places in common a check fails, and
+nothing is put anywhere: who comes last has such a place, which only rounds in order tell.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from functools import partial
 from sacpy.jit.analysis.distribution import Distribution, distribution_of
 from sacpy.jit.ir import graph as g
 from sacpy.jit.kernels import distribution_phases as phases
+from sacpy.jit.kernels.distribution_places import Places
 from sacpy.jit.kernels.launches import Buffer, KernelOptions, Launch, Refused
 from sacpy.jit.kernels.numbers import Numbers, array_sizes
 from sacpy.jit.kernels.source import Built, Source, number_of
@@ -70,15 +72,20 @@ class Distributed:
                          f"with {counters} {'counter' if counters == 1 else 'counters'}: how often it is taken"),
             self._launch(phases.Rows, bits, counters, counters, shape, "where the values of each tile begin"),
         ]  # fmt: skip
+        if counters > 1:
+            launches.append(
+                self._launch(phases.Apart, bits, counters, counters, shape, "no two counters have places in common")
+            )
         for given, target in self.arrays:
             if target.name not in taken:
                 launches.append(self._rest(given, target, bits, counters, numbers))
         size = sum(size_of(target.base) for _, target in self.arrays)
         launches.append(
-            self._launch(phases.Places, bits, counters, tiles, shape, f"values of {size} bytes a round, put in the "
+            self._launch(Places, bits, counters, tiles, shape, f"values of {size} bytes a round, put in the "
                          "order of their counters, which a block finds in shared memory")
         )  # fmt: skip
         buffers = [Buffer(phases.name_of(self, stem), "int", (counters, tiles)) for stem in ("counts", "firsts")]
+        buffers.append(Buffer(phases.name_of(self, "clash"), "int", (1,)))
         return buffers, launches
 
     def _rest(self, given: g.Atom, target: g.Var, bits: int, counters: int, numbers: Numbers) -> Launch:
@@ -101,8 +108,8 @@ class Distributed:
         why: str,
         what: str = "",
     ) -> Launch:
-        purpose = {phases.Counts: "partials", phases.Rows: "partials", phases.Places: "partition"}.get(make, "copy")
-        key = (make if not what else what, bits, counters)
+        purpose = "copy" if what else "partition" if make is Places else "partials"
+        key = (what or make, bits, counters)
         built = self.kernels.get(key)
         if built is None:
             name = "rest" if what else make.__name__.lower()
