@@ -8,7 +8,8 @@ MADE = Cases(9)
 MADE.add(
     "compaction",
     """int[.], double[.], int f(int[n] v) { a = v; b = tod(v); k = 0;
-    for (i = 0; i < n; i++) { if (v[i] % 3 == 0) { a[k] = i; b[k] = tod(v[i]) / 4.0; k = k + 1; } } return (a, b, k); }""",
+    for (i = 0; i < n; i++) { if (v[i] % 3 == 0) { a[k] = i; b[k] = tod(v[i]) / 4.0; k = k + 1; } }
+    return (a, b, k); }""",
     (MADE.integers(5000),),
     (MADE.integers(1),),
 )
