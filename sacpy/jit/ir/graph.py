@@ -231,13 +231,15 @@ class Fold(Node):
 
 class Propagate(Node):
     """Values threaded through all iterations in row-major order. `params` name them in the bodies, which give the next;
-    the targets are the last. `combine`: of a scan; `regroups`: values may be combined in groups, as sums of reals."""
+    the targets are the last. `combine`: of a scan; `regroups`: values may be combined in groups, as sums of reals;
+    `down`: of a scan, which begins with the last index."""
 
     initial: tuple[Atom, ...]
     params: tuple[Var, ...]
     word: str = field(default="propagate", compare=False)
     combine: Combine | None = field(default=None, compare=False)
     regroups: bool = False
+    down: bool = False
 
 
 Operator = Genarray | Modarray | Fold | Propagate

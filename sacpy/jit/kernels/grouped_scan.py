@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def launches(scan: Scanned, numbers: Numbers) -> tuple[list[Buffer], list[Launch]]:
     """The arrays that lie between the launches, and these."""
     block = scan_phases.BLOCK
-    n, tile = number_of(scan.loop.upper, numbers), block * scan.each
+    n, tile = scan.count(numbers), block * scan.each
     tiles = max(1, -(-n // tile))
     bits = 32 if max([n + tile, tiles + tile, *array_sizes(scan.source, numbers)]) < 1 << 31 else 64
     why = f"a scan of {n} values in {tiles} tiles of {tile}: what each combines to, what comes before each, the results"

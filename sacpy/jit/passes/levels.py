@@ -40,11 +40,14 @@ class _Leveller(Rewriter):
     def __init__(self, supply: Names, regroup: bool) -> None:
         super().__init__()
         self.supply, self.regroup = supply, regroup
+        self.before: dict[str, tuple[g.Atom, ...]] = {}  # of variables that are 1 less than something, what that is
 
     def with_loop(self, w: g.WithLoop) -> g.WithLoop:
         return w  # what an index does it does alone
 
     def statement(self, s: g.Stmt) -> Sequence[g.Stmt]:
+        if isinstance(s, g.Let) and isinstance(s.rhs, g.Op) and s.rhs.exact:
+            self.note(s.targets[0], s.rhs)
         if isinstance(s, g.Check) or not isinstance(s.rhs, g.For):
             return tuple(super().statement(s))
         found = elements_of(s.rhs, True)
@@ -55,10 +58,11 @@ class _Leveller(Rewriter):
             return tuple(super().statement(s))
         code = Code(self.supply)
         r = s.rhs
-        if _is_whole(r):
-            if isinstance(r.upper, g.Const) and int(r.upper.value) < R:
+        whole = self.whole(r)
+        if whole is not None:
+            if isinstance(whole, g.Const) and int(whole.value) < R:
                 return tuple(super().statement(s))
-            return _whole(self.supply, r, s, regroups=not exact)
+            return _whole(self.supply, r, s, whole, regroups=not exact)
         n: g.Atom = r.upper
         if r.step < 0 or r.lower != g.integer(0):
             n = code.op("sub", *((r.upper, r.lower) if r.step > 0 else (r.lower, r.upper)))
@@ -71,13 +75,24 @@ class _Leveller(Rewriter):
         return (*code.statements, g.Let(s.targets, branch, s.span))
 
 
-def _is_whole(r: g.For) -> bool:
-    """Whether a loop goes over all elements of its vectors, upwards."""
-    vectors = [g.extents_of(p) for p in r.params if g.extents_of(p)]
-    return r.step == 1 and r.lower == g.integer(0) and all(e == (r.upper,) for e in vectors)
+    def note(self, target: g.Var, r: g.Op) -> None:
+        """Remembers what is 1 less than something."""
+        if (r.code, r.args[1:]) in (("add", (g.integer(-1),)), ("sub", (g.integer(1),))):
+            self.before[target.name] = r.args[:1]
+
+    def whole(self, r: g.For) -> g.Atom | None:
+        """The extent of the vectors of a loop that goes over all of their elements, up or down."""
+        vectors = [g.extents_of(p) for p in r.params if g.extents_of(p)]
+        if r.step == 1:
+            return r.upper if r.lower == g.integer(0) and all(e == (r.upper,) for e in vectors) else None
+        if r.step != -1 or r.upper != g.integer(-1) or any(e != vectors[0] for e in vectors):
+            return None
+        (extent,) = vectors[0]
+        last = (g.integer(int(r.lower.value) + 1),) if isinstance(r.lower, g.Const) else self.before.get(r.lower.name)
+        return extent if last == (extent,) else None
 
 
-def _whole(supply: Names, r: g.For, s: g.Let, regroups: bool) -> tuple[g.Stmt, ...]:
+def _whole(supply: Names, r: g.For, s: g.Let, extent: g.Atom, regroups: bool) -> tuple[g.Stmt, ...]:
     """A scan as one with-loop, which a device runs once through memory; short ones are weighed as others are."""
     lets = {t.name: s for s in r.body.statements if isinstance(s, g.Let) for t in s.targets}
     results = dict(zip(r.params, r.body.results))
@@ -86,11 +101,11 @@ def _whole(supply: Names, r: g.For, s: g.Let, regroups: bool) -> tuple[g.Stmt, .
     totals = [p for p in r.params if p not in updates]
     body = tuple(s for s in r.body.statements if s not in updates.values())
     block = g.Block(body, (*written, *(results[p] for p in totals)))
-    part = g.Partition((r.lower,), (r.upper,), None, None, (r.index,), block, (), s.span)
+    part = g.Partition((g.integer(0),), (extent,), None, None, (r.index,), block, (), s.span)
     arrays = tuple(g.Genarray(p.base, (), g.Const(p.base, zero(p.base))) for p in updates)
     initial = tuple(a for p, a in zip(r.params, r.initial) if p in totals)
-    handed = g.Propagate(initial, tuple(totals), "scan", r.combine, regroups)
-    whole = g.WithLoop((r.upper,), (part,), (*arrays, handed), disjoint=True, complete=True)
+    handed = g.Propagate(initial, tuple(totals), "scan", r.combine, regroups, r.step < 0)
+    whole = g.WithLoop((extent,), (part,), (*arrays, handed), disjoint=True, complete=True)
     before = {p.name: a for p, a in zip(r.params, r.initial) if p in updates}  # of which a round reads its own element
     targets = dict(zip(r.params, s.targets))
     ordered = tuple(targets[p] for p in (*updates, *totals))
