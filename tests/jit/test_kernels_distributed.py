@@ -13,6 +13,7 @@ import pytest
 from sacpy.jit.emission.emulator import ORDERS
 from sacpy.jit.kernels import distribution_phases, scan_phases
 from sacpy.lang.diagnostics import SacError
+from tests.jit.mutation import Mutant, mutated
 from tests.jit.test_device_programs import Both
 from tests.jit.test_kernels_ordered import launches
 from tests.jit.test_kernels_scanned import parts
@@ -115,11 +116,13 @@ def test_an_element_is_where_the_interpreter_puts_it(case: str, order: str) -> N
         assert len(put(both)) >= len(SIZES) - 3  # of vectors as short as that the types tell the length
 
 
+CLASH = """int[.] f(int[n] v, int[k] from) { a = genarray([n], -1); next = from;
+    for (i = 0; i < n; i++) { d = v[i] % 4; p = next[d]; a[p] = i; next[d] = p + 1; } return a; }"""
+
+
 def test_counters_that_count_to_the_same_place_are_left_to_the_interpreter() -> None:
-    text = """int[.] f(int[n] v, int[k] from) { a = genarray([n], -1); next = from;
-        for (i = 0; i < n; i++) { d = v[i] % 4; p = next[d]; a[p] = i; next[d] = p + 1; } return a; }"""
     with small_tiles():
-        both = Both(text)
+        both = Both(CLASH)
         v = np.arange(100, dtype=np.int32)
 
         def agrees(*begin: int) -> None:
@@ -167,6 +170,45 @@ def test_other_loops_stay_and_are_right(why: str) -> None:
     for n in (1, 40, 777):
         agree(both, argument(n))
     assert not put(both)
+
+
+PHASES, PUT = "sacpy.jit.kernels.distribution_phases", "sacpy.jit.kernels.distribution_places"
+ANALYSIS = "sacpy.jit.analysis.distribution"
+MUTANTS = {
+    Mutant("strips forget those before", PHASES, "Rows.kernel", "self.add(b.load(so_far, ZERO), whole)", "whole"): (
+        "where"
+    ),
+    Mutant("elements left over are others", PHASES, "Rest.kernel", "j, self.add(j, inside)", "j, j"): "where",
+    Mutant("threads read sums before all have set theirs", PHASES, "Kernel.scanned", "*body, k.Barrier()", "*body"): (
+        "where"
+    ),
+    Mutant("rounds begin with the first", PHASES, "OfTile.bind", "self.add(self.lower, round_)", "round_"): (
+        "from a place on"
+    ),
+    Mutant("what does not hold holds", PHASES, "OfTile.holds", "if self.found.unless", "if False"): "not those",
+    Mutant("a counter begins with each round", PUT, "Places.begins", 'b.op("neq", digit, other)', "g.TRUE"): "pairs",
+    Mutant("the last round never writes", PUT, "Places.kernel", "if found.rests:", "if False:"): "writes in any case",
+    Mutant("digits are not moved", PUT, "Places.split", "b.word_const(shift)", "b.word_const(0)"): "many counters",
+    Mutant("places are not asked", PHASES, "Apart.kernel", "b.add(k.Check(apart", "(lambda _: None)(k.Check(apart"): "",
+    Mutant("what was put may be read", ANALYSIS, "_settled", "or used & (gone - {place.name})", "or False"): (
+        "what was put is read"
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    "mutant",
+    [pytest.param(m, marks=() if at in (1, 2) else pytest.mark.long, id=m.name) for at, m in enumerate(MUTANTS)],
+)
+def test_a_bug_is_found(mutant: Mutant) -> None:
+    case = MUTANTS[mutant]
+    text = CASES.get(case) or STAY.get(case) or CLASH
+    n = np.int32(2500)  # of strips, too
+    arguments = (argument(n),) if case else (np.arange(n), np.array([9, 7, 5, 0] * 9))
+    with small_tiles(), mutated(mutant):
+        both = Both(text)
+        with pytest.raises((AssertionError, SacError)):
+            agree(both, *(a.astype(np.int32) for a in arguments))
 
 
 def test_a_sort_moves_nothing_but_a_word() -> None:

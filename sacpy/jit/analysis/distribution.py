@@ -23,7 +23,7 @@ from collections.abc import Mapping, Sequence
 
 from sacpy.jit.analysis.scatters import is_plain
 from sacpy.jit.ir import graph as g
-from sacpy.jit.ir.rewrite import free, uses
+from sacpy.jit.ir.rewrite import free
 from sacpy.nodes import Node
 
 _ONE = g.integer(1)
@@ -149,9 +149,6 @@ def _settled(
         if not isinstance(r, g.Update) or r.array != p or r.index != (place,) or g.extents_of(r.value):
             return None
         values.append(r.value)
-    count = uses(g.Block((*shape.first, *shape.then), tuple(shape.after.values())))
-    if any(count[p.name] != 1 for p in others) or (digit is not None and count[counter.name] != 2):
-        return None
     # what counts on is known; the rest must be plain, and what comes before the place must not need it
     gone = {a.name for a in shape.after.values() if isinstance(a, g.Var)} | {p.name for p in params if p != place}
     if digit is not None:

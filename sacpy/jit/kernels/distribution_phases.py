@@ -215,7 +215,7 @@ class Counts(OfTile):
             if mine is not None:
                 b.add(k.Atomic("add", tally, (ZERO,), b.load(mine, ZERO)))
 
-        body = [
+        body: list[k.BlockStmt] = [
             self.every(self.counters, lambda j: b.store(tally, (j,), ZERO)),
             k.Barrier(),
             self.phase(count),
@@ -281,7 +281,7 @@ class Rows(Kernel):
             self.phase(lambda: self.when_first(go_on)),
             k.Barrier(),
         )
-        body = [
+        body: list[k.BlockStmt] = [
             self.phase(first),
             k.Uniform(room, g.Op("add", (tiles, b.word_const(BLOCK * ROW - 1)), True)),
             k.Uniform(strips, g.Op("div", (room, b.word_const(BLOCK * ROW)))),
@@ -358,12 +358,13 @@ class Rest(Kernel):
 
             b.seq_for(b.word_const(0), many, [], one)
 
-        body = [
+        body: list[k.BlockStmt] = [
             self.phase(lambda: self.when_first(lambda: b.store(gap, (ZERO,), ZERO))),
             k.Barrier(),
-            *([self.phase(look), k.Barrier()] if self.counters > 1 else []),
-            self.phase(copy),
         ]
+        if self.counters > 1:
+            body += [self.phase(look), k.Barrier()]
+        body.append(self.phase(copy))
         b.once[self.target.name] = False
         return self.built(blocks, body)
 

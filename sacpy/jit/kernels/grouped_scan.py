@@ -16,7 +16,7 @@ from sacpy.jit.ir import kernel as k
 from sacpy.jit.kernels import scan_phases
 from sacpy.jit.kernels.launches import Buffer, Launch
 from sacpy.jit.kernels.numbers import Numbers, array_sizes
-from sacpy.jit.kernels.source import Built, number_of
+from sacpy.jit.kernels.source import Built
 
 if TYPE_CHECKING:
     from sacpy.jit.kernels.scanned import Scanned

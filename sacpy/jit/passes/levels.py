@@ -13,8 +13,8 @@ Processors, 2008.) Where a vector turns out to be short the loop stays a loop.
 
 Values that cost more than a few operations are computed first, since each is needed several times.
 
-What goes over a whole vector is one with-loop instead, with the function of the scan, which has kernels of its own:
-`kernels/scanned` where it is exact however it is grouped, else `kernels/grouped_scan`.
+What goes over a whole vector, up or down, is one with-loop instead, with the function of the scan, which has kernels of
+its own: `kernels/scanned` where it is exact however it is grouped, else `kernels/grouped_scan`.
 """
 
 from __future__ import annotations
