@@ -18,7 +18,7 @@ from tests.jit.test_device_programs import Both
 from tests.jit.test_kernels_ordered import launches
 from tests.jit.test_kernels_scanned import parts
 
-SIZES = (0, 1, 2, 31, 63, 64, 65, 129, 777)
+SIZES = (0, 63, 64, 65, 777)
 COUNTED = """
     next = genarray([K], 0);
     for (i = 0; i < n; i++) { d = DIGIT; next[d] = next[d] + 1; }
@@ -70,7 +70,7 @@ CASES = {
         for (i = 0; i < n; i++) { if (v[i] > 30) { d = v[i] % 8; p = next[d]; a[p] = v[i]; next[d] = p + 1; } }
         return (a, next); }""",
 }
-OFTEN = ("two arrays", "writes in any case", "pairs", "some of them by digits", "many counters")
+OFTEN = ("writes in any case", "pairs")
 
 
 @contextmanager
@@ -113,7 +113,7 @@ def test_an_element_is_where_the_interpreter_puts_it(case: str, order: str) -> N
         both = Both(CASES[case].replace("BITAND", "%"), order=order)
         for n in SIZES:
             agree(both, argument(n))
-        assert len(put(both)) >= len(SIZES) - 3  # of vectors as short as that the types tell the length
+        assert len(put(both)) >= len(SIZES) - 1  # of vectors as short as that the types tell the length
 
 
 CLASH = """int[.] f(int[n] v, int[k] from) { a = genarray([n], -1); next = from;
