@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from sacpy.jit.emission.emulator import ORDERS
-from sacpy.jit.kernels import distribution_phases, scan_phases
+from sacpy.jit.kernels import distributed, distribution_phases, scan_phases
 from sacpy.lang.diagnostics import SacError
 from tests.jit.mutation import Mutant, mutated
 from tests.jit.test_device_programs import Both
@@ -164,6 +164,20 @@ STAY = {
 }
 
 
+@pytest.mark.long
+@pytest.mark.parametrize("case", ["pairs", "writes in any case", "from a place on", "where"])
+def test_indices_may_be_long(case: str) -> None:
+    with small_tiles(), patch.object(distributed, "array_sizes", return_value=[1 << 40]):
+        both = Both(CASES[case])
+        agree(both, argument(777))
+        assert all(
+            launch.kernel.bits == 64
+            for launch in launches(both)
+            if launch.kernel.name.startswith(("kernel.places", "kernel.counts", "kernel.rows", "kernel.rest"))
+        )
+        assert put(both)
+
+
 @pytest.mark.parametrize("why", STAY)
 def test_other_loops_stay_and_are_right(why: str) -> None:
     both = Both(STAY[why])
@@ -209,6 +223,13 @@ def test_a_bug_is_found(mutant: Mutant) -> None:
         both = Both(text)
         with pytest.raises((AssertionError, SacError)):
             agree(both, *(a.astype(np.int32) for a in arguments))
+
+
+def test_too_many_counters_stay_and_say_so() -> None:
+    both = Both(counting(1500, "v[i] % 1500"))
+    agree(both, argument(777))
+    reasons = [p.reason for program in both.programs() for p in program.runtime.placed]
+    assert "distributes values by 1500 counters, and a block has room for 1 to 1024" in reasons
 
 
 def test_a_sort_moves_nothing_but_a_word() -> None:
