@@ -207,8 +207,7 @@ class Genarray(Node):
 
 
 class Modarray(Node):
-    """`array` with the covered cells replaced. Its first axes are the frame, the others the cell. Each body gives one
-    value."""
+    """`array` with the covered cells replaced. Its first axes are the frame, the others the cell. Bodies give a value."""
 
     array: Var
 
@@ -230,9 +229,8 @@ class Fold(Node):
 
 
 class Propagate(Node):
-    """Values threaded through all iterations in row-major order. `params` name them in the bodies, which give the next;
-    the targets are the last. `combine`: of a scan; `regroups`: values may be combined in groups, as sums of reals;
-    `down`: of a scan, which begins with the last index."""
+    """Values threaded through all iterations in row-major order, or from the last one on (`down`, of scans). `params`
+    name them in the bodies, which give the next; the targets are the last. `regroups`: groups may be combined first."""
 
     initial: tuple[Atom, ...]
     params: tuple[Var, ...]
