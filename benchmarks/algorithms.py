@@ -95,6 +95,26 @@ def algorithms(n: int = N) -> list[Algorithm]:
             "radix sort, 8 bits by splits", SPLITS, (k,), np.sort, 64, "CUB: 3 launches, 12 bytes (a pass of 8 bits)"
         ),
         Algorithm(
+            "radix sort, 8 bits", "int[.] f(int[n] k) { return sort(k); }", (k,), np.sort, 8,
+            "CUB: 3 launches, 12 bytes (a pass of 8 bits)",
+        ),
+        Algorithm(
+            "radix sort, int", "int[.] f(int[n] v) { return sort(v); }", (v * 19088743,), np.sort, 8,
+            "CUB: 6 launches, 36 bytes",
+        ),
+        Algorithm(
+            "argsort, int", "int[.] f(int[n] v) { return argsort(v); }", (v * 19088743,),
+            lambda v: np.argsort(v, kind="stable"), 8, "CUB (pairs): 6 launches, 68 bytes",
+        ),
+        Algorithm(
+            "filter, int", "int[.] f(int[n] v) { return filter(v > 0, v); }", (v,), lambda v: v[v > 0], 6,
+            "CUB: 2 launches, 7 bytes",
+        ),
+        Algorithm(
+            "map, filter, map", "int[.] f(int[n] v) { return filter(v > 0, v * v) + 1; }", (v,),
+            lambda v: (v * v)[v > 0] + 1, 6, "-",
+        ),
+        Algorithm(
             "sums of segments, 16 long", "int[.] f(int[m] o, int[n] v) { return segment_sum(o, v); }", (rows, v),
             _segments, 4.5, "CUB: 1 launch",
         ),

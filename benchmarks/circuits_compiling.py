@@ -50,7 +50,11 @@ def show(repetitions: int, quick: bool) -> tuple[dict[str, Any], bool]:
     totals = {on: sum(s.values()) for on, s in sums.items()}
     cells = [("", "with", "without", "with / without")]
     cells += [
-        (stage, *(seconds_text(sums[on][stage]) for on in (True, False)), f"{sums[True][stage] / sums[False][stage]:.3f}")
+        (
+            stage,
+            *(seconds_text(sums[on][stage]) for on in (True, False)),
+            f"{sums[True][stage] / sums[False][stage]:.3f}",
+        )
         for stage in STAGES
     ]
     print(aligned(f"\ncompiling {count} functions of {len(files)} programs", cells))

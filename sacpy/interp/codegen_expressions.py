@@ -34,6 +34,8 @@ class Expressions(Emitter):
             return self.selection(prim, base, span)
         if prim.op == "shape":
             return self.shape_vector(prim, span)
+        if prim.op == "device":
+            return self.scalar_literal(False, "bool")
         if prim.op == "dim":
             return self.dimension(prim)
         if prim.op == "ravel" and self.shape(prim.args[0]).rank == 0:

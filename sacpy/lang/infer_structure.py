@@ -334,6 +334,7 @@ def _hide_shape(o: Operation) -> Shape:
 
 STRUCTURE: dict[str, Rule] = {
     "dim": _dim,
+    "device": lambda o: SCALAR,
     "shape": _shape,
     "sel": _sel,
     "modarray": _modarray,

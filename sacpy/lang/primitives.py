@@ -89,6 +89,8 @@ def _rows() -> dict[str, Primitive]:
     # `drop` work on the first axis (take and drop of a negative count: from the end).
     rows += [
         Primitive("dim", ("T",), "int", BUILTIN, True),
+        # Whether code is for a device, which has many threads: for choosing among ways to the same result.
+        Primitive("device", ("T",), "bool", BUILTIN, True),
         Primitive("shape", ("T",), "int", BUILTIN, True),
         Primitive("sel", ("int", "T"), "T", BUILTIN, True),
         Primitive("modarray", ("T", "int", "T"), "T", BUILTIN, True),

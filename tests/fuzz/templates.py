@@ -920,6 +920,40 @@ def placed(r: random.Random, name: str) -> Template:
     return Template(text, name, ((b, ("n", "m")),), (b, ("n", "m")), least=6)
 
 
+def distributed(r: random.Random, name: str) -> Template:
+    """Values that go where counters say: those for which a condition holds, or all, in the order of digits."""
+    b, digits = _number(r), r.choice((2, 5, 16))
+    condition = r.choice(("v[i] > w[i]", "k[i] % 3 == 0", "i % 2 == 1", "v[i] < w[n - 1 - i]"))
+    value = r.choice(("v[i]", "v[i] + w[i]", "w[n - 1 - i]"))
+    digit = r.choice((f"abs(k[i] % {digits})", f"(i + abs(k[i] % 3)) % {digits}", f"abs(k[n - 1 - i] % {digits})"))
+    two = r.random() < 0.5
+    some = f"""p = 0;
+  for (i = 0; i < n; i++) {{
+    if ({condition}) {{ a[p] = {value}; {"c[p] = i;" if two else ""} p = p + 1; }}
+  }}"""
+    always = f"""a = a ++ [{_zero(b)}]; p = {r.choice((0, 0, 1))};
+  for (i = p; i < n; i++) {{ a[p] = {value}; p = p + toi({condition}); }}
+  a = take([n], a);"""
+    order = f"""next = genarray([{digits}], 0);
+  for (i = 0; i < n; i++) {{ d = {digit}; next[d] = next[d] + 1; }}
+  total = 0;
+  for (d = 0; d < {digits}; d++) {{ many = next[d]; next[d] = total; total = total + many; }}
+  for (i = 0; i < n; i++) {{
+    d = {digit}; p = next[d]; a[p] = {value}; {"c[p] = i;" if two else ""} next[d] = p + 1;
+  }}"""
+    body = r.choice((some, always, order, order))
+    text = f"""{b}[n] {name}(int[n] k, {b}[n] v, {b}[n] w)
+{{
+  a = {r.choice(("v", "w", "v - w"))};
+  c = k;
+  {body}
+  return {{ [i] -> c[i] % 2 == 0 ? a[i] : -a[i] | [i] < [n] }};
+}}
+
+"""
+    return Template(text, name, (("int", ("n",)), (b, ("n",)), (b, ("n",))), (b, ("n",)), least=1)
+
+
 TEMPLATES: tuple[Callable[[random.Random, str], Template], ...] = (
     product, sums, relaxation, solver, scan, elimination, histogram, extreme, chain, until, scanned, by_index, by_rank,
     halves, selected, conditional, reference, bodies, columns, growing, accumulation, threaded, nested, scatter,
@@ -934,5 +968,5 @@ TEMPLATES: tuple[Callable[[random.Random, str], Template], ...] = (
     coloured, coloured, coloured, coloured, refined, refined, drafted, drafted, drafted, drafted, drafted, drafted,
     drafted, drafted, moving, moving, moving, moving, pairwise, pairwise, unpacked, unpacked, unpacked, unpacked,
     unpacked, unpacked, chain, accumulated, scatter, scatter, pairwise, pairwise, placed, placed, placed, placed,
-    placed, placed, placed, placed,
+    placed, placed, placed, placed, distributed, distributed,
 )  # fmt: skip

@@ -297,7 +297,8 @@ class WithLoops:
 
     def partition(self, w: WithLoop, p: Partition, number: int, covered: Any, states: list[list[Value]]) -> None:
         stopped = [False] * len(states)
-        for iv in self.indices(p):
+        down = any(isinstance(o, Propagate) and o.down for o in w.operators)
+        for iv in reversed(list(self.indices(p))) if down else self.indices(p):
             if covered is not None:
                 assert Evaluator.inside(iv, covered.shape), (iv, covered.shape)
                 if covered[iv]:

@@ -54,10 +54,17 @@ CASES = {
         for (i = 0; i < n; i++) { s = s * v[i] + i; v[i] = s; }
         return (v, s);
     }""",
+    "from the end": "int[.] f(int[n] v) { return cumsum_reverse(v * 3); }",
+    "behind": """long[.], long f(int[n] v) {
+        s = 7l;
+        w = tol(v);
+        for (i = n - 1; i >= 0; i--) { x = w[i]; w[i] = s; s = s * tol(v[i]) + x; }
+        return (w, s);
+    }""",
     "last": """int last(int sofar, int value) { return value % 4 == 0 ? sofar : value; }
     int[.] f(int[n] v) { return with { ([0] <= [i] < [n]) : v[i] * 3; } : exscan(last, 0); }""",
 }
-OFTEN = ("longs", "extremes", "affine")
+OFTEN = ("longs", "extremes", "affine", "behind")
 
 
 @contextmanager
@@ -106,6 +113,7 @@ GROUPED = {
         for (i = 0; i < n; i++) { s = s * w[i]; w[i] = s; }
         return (w, s);
     }""",
+    "from the end": "double[.] f(int[n] v) { return cumsum_reverse(tod(v) * 0.1); }",
     "affine": """struct Map { double a; double b; };
     struct Map then(struct Map x, struct Map y) { return Map{x.a * y.a, x.b * y.a + y.b}; }
     double[.], double[.] f(int[n] v) {

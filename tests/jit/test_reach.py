@@ -47,6 +47,7 @@ REACH = {
     "split_wrapping": ("programs/borders.sac", "mirrored/0"),
     "peel": ("programs/ring.sac", "swept/0"),
     "ranges": ("programs/conjugate_gradient.sac", "laplacian/0"),
+    "distribute": ("tests/corpus/distribution.sac", "larger/0"),
     "into": ("programs/components.sac", "components/0"),
     "into_reals": ("tests/corpus/scans-and-into.sac", "rows/0"),
     "exact_scans": ("programs/run_lengths.sac", "numbers/0"),

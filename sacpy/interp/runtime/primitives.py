@@ -51,6 +51,7 @@ def _with_cell(function: Callable[..., Value]) -> Maker:
 
 STRUCTURAL: dict[str, Maker] = {
     "dim": _with_cell(structure.dim),
+    "device": _simple(lambda a: False),
     "shape": _with_cell(structure.shape),
     "sel": _with_cell(structure.sel),
     "modarray": _with_cell(_modarray),

@@ -8,7 +8,7 @@ after that a run fills in addresses and numbers.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from typing import Any
 
@@ -17,8 +17,9 @@ from sacpy.jit.analysis.depends import Test, tested
 from sacpy.jit.device import placement
 from sacpy.jit.device.machine import Machine, Ready
 from sacpy.jit.device.memory import DeviceArray, Memory
+from sacpy.jit.device.storage import Fill
 from sacpy.jit.device.weigh import Policy
-from sacpy.jit.ir.graph import ArrayType, Atom, Const, extents_of
+from sacpy.jit.ir.graph import ArrayType, Atom, Const, Genarray, extents_of
 from sacpy.jit.kernels import Buffer, Launch, Plan, Template
 from sacpy.jit.passes.mappings import stands
 from sacpy.nodes import Node, Record
@@ -102,6 +103,21 @@ class DeviceLoop:
         """The results. `dying`: the positions of arrays that nobody uses after. Raises `OutOfMemory`; `CheckFailed`
         where a scalar has to be waited for."""
         taken = self._taken(values, dying) if dying and self._in_place else {}
+        prepared, made = self._launched(memory, values, taken)
+        memory.let_go()
+        results = []
+        for array, buffer in zip(made, prepared.plan.results):
+            array.written()
+            if buffer.scalar:
+                results.append(0 if buffer.name in self.placed.idle else array.element(0))  # which is waited for
+            else:
+                results.append(array.share() if buffer.name in taken else array)
+        return tuple(results)
+
+    def _launched(
+        self, memory: Memory, values: tuple[Any, ...], taken: Mapping[str, DeviceArray]
+    ) -> tuple[Prepared, list[DeviceArray]]:
+        """Launches it; what it did, and the arrays of its results and for what only the launches need."""
         prepared = self.last = self._prepared(values, frozenset(taken))
         given: list[Any] = [v.address() if type(v) is DeviceArray else v for v in values]
         made = []
@@ -112,15 +128,25 @@ class DeviceLoop:
         launch = self.machine.launch
         for one in prepared.launches:
             launch(one.ready, one.grid, one.block, [given[a] if fetched else a for fetched, a in one.arguments])
-        memory.let_go()
-        results = []
-        for array, buffer in zip(made, prepared.plan.results):
-            array.written()
-            if buffer.scalar:
-                results.append(0 if buffer.name in self.placed.idle else array.element(0))  # which is waited for
-            else:
-                results.append(array.share() if buffer.name in taken else array)
-        return tuple(results)
+        return prepared, made
+
+    def filled(self, memory: Memory, values: tuple[Any, ...], counted: Callable[[], None]) -> DeviceArray | None:
+        """Its result, if that is an array whose elements are all the same: it is made where somebody needs it. None: it
+        is another one. `counted` is told when it is made on the device."""
+        w = self.placed.with_loop
+        operator = w.operators[0]
+        if w.partitions or len(w.operators) > 1 or not isinstance(operator, Genarray) or operator.cell:
+            return None
+        (target,) = self.placed.let.targets
+        default = operator.default
+        value = default.value if isinstance(default, Const) else values[self._positions[default.name]]
+        shape = tuple(_getter(e, self._positions)(values) for e in extents_of(target))
+
+        def there() -> DeviceArray:
+            counted()
+            return self._launched(memory, values, {})[1][0].written()
+
+        return memory.filled(Fill(value, there), target.base, shape)
 
     def _taken(self, values: tuple[Any, ...], dying: Sequence[int]) -> dict[str, DeviceArray]:
         """Results that take the memory of an array that dies here, where what that needs holds."""

@@ -22,7 +22,7 @@ import numpy as np
 
 from sacpy.interp.values import dtype_of
 from sacpy.jit.device.machine import Array, Block, DeviceFull, Machine
-from sacpy.jit.device.storage import Account, Storage, Transfers
+from sacpy.jit.device.storage import Account, Fill, Storage, Transfers
 from sacpy.jit.failures import OutOfMemory
 
 GRAIN = 256  # bytes; the device's own allocations begin at multiples of that
@@ -114,6 +114,11 @@ class DeviceArray:
     def foreign(self) -> bool:
         """Whether its elements are in memory of somebody else."""
         return self._storage.foreign
+
+    @property
+    def filled(self) -> bool:
+        """Whether its elements are all the same, and nowhere yet: they need not be sent."""
+        return self._storage.fill is not None and not (self.on_device or self.on_host)
 
     def numpy(self) -> Array:
         """The elements on the host; an array of its own, which may be changed."""
@@ -259,6 +264,10 @@ class Memory:
         flat = np.ascontiguousarray(host).reshape(-1)
         return DeviceArray(Storage(self, base, flat.size, flat), host.shape)
 
+    def filled(self, fill: Fill, base: str, shape: tuple[int, ...]) -> DeviceArray:
+        """An array whose elements are all the same, made where somebody needs it."""
+        return DeviceArray(Storage(self, base, prod(shape), fill=fill), shape)
+
     def adopt(self, block: Block, base: str, shape: tuple[int, ...], lender: int | None = None) -> DeviceArray:
         """An array in memory of the device that belongs to somebody else, who uses it in the stream `lender`."""
         return DeviceArray(Storage(self, base, prod(shape), block=block, foreign=True, lender=lender), shape)
@@ -281,6 +290,13 @@ class Memory:
 
     def _sent(self, storage: Storage) -> Block:
         with self.lock:
+            if storage.host is None and storage.fill is not None:
+                other = storage.fill.there()._storage
+                storage.block, other.block = other.block, None
+                self._resident.pop(id(other), None)
+                self._resident[id(storage)] = weakref.ref(storage)
+                assert storage.block is not None
+                return storage.block
             block = self._allocate(storage.bytes)
             storage.block = block
             self._resident[id(storage)] = weakref.ref(storage)
@@ -303,6 +319,8 @@ class Memory:
             if storage.block is not None and storage.size:
                 self.machine.copy_out(found, storage.block.address)
                 self._moved(storage.bytes, out=True)
+            elif storage.fill is not None:
+                found.fill(storage.fill.value)
             if not storage.foreign:  # the owner of that may change it
                 storage.host = found
         return found

@@ -81,6 +81,13 @@ class Runtime(Record):
                 placed.device += 1
                 placed.seconds += perf_counter() - start
                 return found
+        def counted() -> None:
+            placed.device += 1
+
+        filled = loop.filled(self.memory, values, counted)
+        if filled is not None:
+            placed.reason = reason
+            return (filled,)
         if not self.may_stay:
             raise Unsupported(reason)
         placed.host += 1

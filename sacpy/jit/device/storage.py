@@ -6,14 +6,15 @@ In: memory on the host, or a block on the device. Out: a `Storage`, which arrays
 from __future__ import annotations
 
 import ctypes
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from sacpy.interp.values import dtype_of
 from sacpy.jit.device.machine import Array, Block
 from sacpy.nodes import Record, field
 
 if TYPE_CHECKING:
-    from sacpy.jit.device.memory import Memory
+    from sacpy.jit.device.memory import DeviceArray, Memory
 
 
 class Transfers(Record):
@@ -54,9 +55,17 @@ class Account(Record):
             self.notes.append(text)
 
 
+class Fill(Record):
+    """Elements that are all the same: `value`; `there` makes an array of them on the device."""
+
+    value: Any
+    there: Callable[[], DeviceArray]
+
+
 class Storage:
     """The elements of an array, or of several that share them. `host`: those elements on the host, flat, or None;
-    `block`: on the device, or None; at least one of them holds the values (a new one: neither yet). `looked_at`: by how
+    `block`: on the device, or None; at least one of them holds the values (a new one: neither yet). `fill`: what they
+    are, until somebody needs them somewhere. `looked_at`: by how
     many arrays. `foreign`: the block is somebody else's, and is neither freed nor written; `lender`: the stream that he
     uses it in, None if that is not known; `lent`: others may look at the block, which stays where it is as long as the
     storage lives; `used`: when it was used last, by the memory's clock."""
@@ -65,6 +74,7 @@ class Storage:
         "__weakref__",
         "base",
         "block",
+        "fill",
         "foreign",
         "host",
         "lender",
@@ -85,6 +95,7 @@ class Storage:
         block: Block | None = None,
         foreign: bool = False,
         lender: int | None = None,
+        fill: Fill | None = None,
     ) -> None:
         self.memory = memory
         self.base = base
@@ -93,6 +104,7 @@ class Storage:
         self.block = block
         self.foreign = foreign
         self.lender = lender
+        self.fill = fill
         self.lent = False
         self.looked_at = 0
         self.reads = 0

@@ -63,8 +63,8 @@ class Policy(Node):
     def seconds(self, work: float, arrays: tuple[DeviceArray, ...], made: int) -> tuple[float, float]:
         """About how long it takes on the host, and on the device. What the device makes is expected to be used there
         half of the time."""
-        up = sum(a.nbytes for a in arrays if not a.on_device)
-        down = sum(a.nbytes for a in arrays if not a.on_host)
+        up = sum(a.nbytes for a in arrays if not (a.on_device or a.filled))
+        down = sum(a.nbytes for a in arrays if not (a.on_host or a.filled))
         here = CALL + work / (HOST_RATE * self.cores) + _moving(down)
         there = LAUNCH + work / DEVICE_RATE + _moving(up) + _moving(made) / 2
         return here, there

@@ -208,8 +208,7 @@ class Genarray(Node):
 
 
 class Modarray(Node):
-    """`array` with the covered cells replaced. Its first axes are the frame, the others the cell. Each body gives one
-    value."""
+    """`array` with the covered cells replaced: its first axes are the frame, the others the cell. Bodies give one."""
 
     array: Var
 
@@ -231,14 +230,15 @@ class Fold(Node):
 
 
 class Propagate(Node):
-    """Values threaded through all iterations in row-major order. `params` name them in the bodies, which give the next;
-    the targets are the last. `combine`: of a scan; `regroups`: values may be combined in groups, as sums of reals."""
+    """Values threaded through all iterations in row-major order, or from the last one on (`down`, of scans). `params`
+    name them in the bodies, which give the next; the targets are the last. `regroups`: groups may be combined first."""
 
     initial: tuple[Atom, ...]
     params: tuple[Var, ...]
     word: str = field(default="propagate", compare=False)
     combine: Combine | None = field(default=None, compare=False)
     regroups: bool = False
+    down: bool = False
 
 
 Operator = Genarray | Modarray | Fold | Propagate

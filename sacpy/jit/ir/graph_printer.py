@@ -144,7 +144,8 @@ def _operator(o: g.Operator) -> list[str]:
         case g.Modarray():
             return [f"modarray {o.array.name}"]
         case g.Propagate():
-            return [f"propagate{' in groups' if o.regroups else ''} {_carried(o.params, o.initial)}"]
+            how = f"{' in groups' if o.regroups else ''}{' down' if o.down else ''}"
+            return [f"propagate{how} {_carried(o.params, o.initial)}"]
         case g.Fold():
             stop = f" until {_atoms(o.stop)}" if o.stop is not None else ""
             order = "" if o.commutative is None else " in any order" if o.commutative else " in order"

@@ -254,6 +254,7 @@ class _Scope(Record):
                 self.types = outer
                 return types, types
             case g.Propagate():
+                _need(not o.down or o.word == "scan", "only a scan goes down")
                 self.like(o.initial, o.params, "a propagate's initial values")
                 self.bind(o.params)
                 types = [(p.base, len(g.extents_of(p))) for p in o.params]

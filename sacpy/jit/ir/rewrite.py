@@ -134,7 +134,7 @@ class Rewriter:
                 return g.Fold(neutrals, accumulators, values, self.block(o.combine), stop, o.commutative)
             case g.Propagate():
                 initial = self.atoms(o.initial)
-                return g.Propagate(initial, self.binds(o.params), o.word, o.combine, o.regroups)
+                return g.Propagate(initial, self.binds(o.params), o.word, o.combine, o.regroups, o.down)
 
     def partition(self, p: g.Partition) -> g.Partition:
         lower, upper = self.atoms(p.lower), self.atoms(p.upper)

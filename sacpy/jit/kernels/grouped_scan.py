@@ -16,7 +16,7 @@ from sacpy.jit.ir import kernel as k
 from sacpy.jit.kernels import scan_phases
 from sacpy.jit.kernels.launches import Buffer, Launch
 from sacpy.jit.kernels.numbers import Numbers, array_sizes
-from sacpy.jit.kernels.source import Built, number_of
+from sacpy.jit.kernels.source import Built
 
 if TYPE_CHECKING:
     from sacpy.jit.kernels.scanned import Scanned
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def launches(scan: Scanned, numbers: Numbers) -> tuple[list[Buffer], list[Launch]]:
     """The arrays that lie between the launches, and these."""
     block = scan_phases.BLOCK
-    n, tile = number_of(scan.loop.upper, numbers), block * scan.each
+    n, tile = scan.count(numbers), block * scan.each
     tiles = max(1, -(-n // tile))
     bits = 32 if max([n + tile, tiles + tile, *array_sizes(scan.source, numbers)]) < 1 << 31 else 64
     why = f"a scan of {n} values in {tiles} tiles of {tile}: what each combines to, what comes before each, the results"

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 
 from sacpy.jit.analysis.depends import Conditions, may_share
 from sacpy.jit.analysis.ints import Ints
-from sacpy.jit.ir.graph import Load, Modarray, Propagate, Var, WithLoop
+from sacpy.jit.ir.graph import Atom, Load, Modarray, Propagate, Var, WithLoop
 from sacpy.jit.ir.kernel import BlockFor, BlockIf, BlockStmt, ForAll, If, SeqFor, ThreadStmt, While
 from sacpy.jit.ir.kernel import Let as Set
 from sacpy.jit.ir.rewrite import uses
@@ -41,11 +41,20 @@ def candidates(w: WithLoop, targets: Sequence[Var], ints: Ints) -> dict[str, InP
             needed = may_share(w, operator.array, ints, once=True)
             if needed is not None:
                 found[own[0].name] = InPlace(operator.array, needed)
-        elif isinstance(operator, Propagate) and operator.word == "into":
+        elif isinstance(operator, Propagate) and operator.word in ("into", "distribute"):
+            counters = _counters(w, operator)
             for source, target in zip(operator.initial, own):
-                if isinstance(source, Var) and _is_alone(w, source):
+                if isinstance(source, Var) and source not in counters and _is_alone(w, source):
                     found[target.name] = InPlace(source, frozenset())
     return found
+
+
+def _counters(w: WithLoop, o: Propagate) -> tuple[Atom, ...]:
+    """What counters are before, which is asked for after values are put."""
+    from sacpy.jit.analysis.distribution import distribution_of  # where there are some
+
+    found = distribution_of(o.params, w.partitions[0].body) if o.word == "distribute" else None
+    return () if found is None else (o.initial[found.counter],)
 
 
 def _is_alone(w: WithLoop, source: Var) -> bool:

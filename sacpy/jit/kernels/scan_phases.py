@@ -21,12 +21,14 @@ BYTES_EACH = 64  # of a thread's values, which lie side by side: four of the wid
 
 
 class Scan(Protocol):
-    """What is scanned. `each`: values of a thread; `given`: the arrays that are read; `supply`: names for graphs."""
+    """What is scanned. `each`: values of a thread; `given`: the arrays that are read; `supply`: names for graphs;
+    `down`: the first value is that of the last index."""
 
     elements: Monoid
     each: int
     given: list[g.Var]
     supply: Names
+    down: bool
 
 
 class Tiles:
@@ -148,17 +150,24 @@ class Tiles:
                 lambda code, index: self.elements.written(code, index, self.scan.given, ends.__getitem__), at
             )
             for v, a in zip(self.results, written):
-                b.store(v, (at,), a)
+                b.store(v, (self.index(at),), a)
             return after
 
         self.in_order(start, step)
 
     # ---- elements
 
+    def index(self, at: g.Atom) -> g.Atom:
+        """The index that has the value number `at`."""
+        if not self.scan.down:
+            return at
+        last = self.b.op("sub", self.count, self.b.word_const(1), exact=True)
+        return self.b.op("sub", last, at, exact=True)
+
     def inserted(self, write: Callable[[Code, g.Atom], list[g.Atom]], at: g.Atom) -> list[g.Atom]:
         """Code of a graph for the value at a place."""
         index = self.scan.supply.var("i", g.INT)
-        self.thread.bind((index,), (self.b.as_int(at),))
+        self.thread.bind((index,), (self.b.as_int(self.index(at)),))
         return self.block(lambda code: write(code, index))
 
     def combined(self, a: Sequence[g.Atom], b: Sequence[g.Atom]) -> list[g.Atom]:

@@ -66,6 +66,7 @@ class Scanned:
             elements = elements_of(r, strict=False)
         if elements is None or not elements.apart or not isinstance(r, g.For):
             raise Refused("scan is of several values that have nothing to do with one another")
+        self.down = r.step < 0
         self.loop, self.elements, self.supply = r, elements, names_of(function)
         order = [source.targets.index(t) for t in loops[0].targets]
         pairs = [(source.targets[n], p) for n, p in zip(order, r.params)]
@@ -85,7 +86,11 @@ class Scanned:
 
     def inputs(self) -> set[str]:
         """The ints that plans depend on, extents of arrays left out."""
-        return {a.name for a in (self.loop.upper,) if isinstance(a, g.Var)}
+        return {a.name for a in self.source.with_loop.partitions[0].upper if isinstance(a, g.Var)}
+
+    def count(self, numbers: Numbers) -> int:
+        """How many values there are."""
+        return number_of(self.source.with_loop.partitions[0].upper[0], numbers)
 
     def plan(
         self, numbers: Numbers, parameters: Mapping[str, int], taken: frozenset[str]
@@ -93,7 +98,7 @@ class Scanned:
         """Temporaries and launches. `taken`: as for `Cells`; nothing is."""
         if not self.exact:
             return grouped_scan.launches(self, numbers)
-        n, tile = number_of(self.loop.upper, numbers), scan_phases.BLOCK * self.each
+        n, tile = self.count(numbers), scan_phases.BLOCK * self.each
         tiles = max(1, -(-n // tile))
         told = tiles * self.words + 1
         bits = 32 if max([n + tile, told + scan_phases.BLOCK, *array_sizes(self.source, numbers)]) < 1 << 31 else 64

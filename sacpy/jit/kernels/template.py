@@ -14,6 +14,7 @@ from sacpy.jit.analysis.ints import Ints
 from sacpy.jit.ir.graph import Function, Propagate, Var, WithLoop, extents_of
 from sacpy.jit.kernels.by_index import combined, in_order
 from sacpy.jit.kernels.cells import Cells
+from sacpy.jit.kernels.distributed import Distributed
 from sacpy.jit.kernels.folds import Folds
 from sacpy.jit.kernels.in_place import candidates, settled
 from sacpy.jit.kernels.launches import Buffer, KernelOptions, Launch, Plan, Refused
@@ -22,9 +23,10 @@ from sacpy.jit.kernels.ordered import Ordered
 from sacpy.jit.kernels.scanned import Scanned, is_scan
 from sacpy.jit.kernels.scattered import Scattered, is_atomic
 from sacpy.jit.kernels.source import Source, number_of
+from sacpy.jit.passes.distribute import WORD
 
 _MOST_PLANS = 256
-Part: TypeAlias = "Cells | Folds | Scattered | Ordered | Scanned"
+Part: TypeAlias = "Cells | Folds | Scattered | Ordered | Scanned | Distributed"
 
 
 class Template:
@@ -92,6 +94,9 @@ def build(
     options = options or KernelOptions()
     functions = functions or {}
     handed = [o for o in with_loop.operators if isinstance(o, Propagate)]
+    if any(o.word == WORD for o in handed):
+        source = Source(name, with_loop, targets, functions)
+        return Template(source, [Distributed(source, options)], options, ints or Ints(source.around))
     if handed and len(handed) == len(with_loop.operators):
         source = Source(name, with_loop, targets, functions)
         found = combined(source)

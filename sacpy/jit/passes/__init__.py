@@ -69,6 +69,13 @@ def _call_results(unit: Unit) -> Unit:
     return call_results.run(unit)
 
 
+def _distribute(unit: Unit) -> Unit:
+    """The pass `distribute`, which is loaded where there is a device."""
+    from sacpy.jit.passes import distribute
+
+    return distribute.run(unit)
+
+
 def _borders(options: Options) -> bool:
     """Whether borders are cut apart."""
     return options.split_borders
@@ -117,6 +124,7 @@ SHAPING = (
     Step("peel", peel.run, "the same for loops in order", "cpu", when=_borders),
     Step("parity_partitions", parity_partitions.run, "in what has been cut, where remainders are known", "cpu"),
     Step("ranges", ranges.run, "tests and remainders that are certain now go"),
+    Step("distribute", _distribute, "loops that put values where counters say have kernels, too", "device"),
     Step("into", scatter.run_device, "loops that combine where the data say have kernels as with-loops", "device"),
     Step("into_reals", scatter.run_device_reals, "the same for sums of reals", "device", when=_regrouping),
     Step("scans", stepping.run_scans, "scans are with-loops", "device", when=_regrouping),

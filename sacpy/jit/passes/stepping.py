@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from sacpy.jit.ir.names import Names
 
 
-WORDS = ("propagate", "scan", "into")
+WORDS = ("propagate", "scan", "into", "distribute")
 
 
 class _Stepper(Walker):
@@ -76,10 +76,17 @@ class _Stepper(Walker):
                     initial.append(start)
                 elif c.initial is not None:
                     initial.append(c.initial)
-            loop: g.Rhs = replace(self.rounds(w, part, handed), initial=tuple(initial), combine=function)
+            loop = replace(self.rounds(w, part, handed), initial=tuple(initial), combine=function)
+            if any(o.down for o in handed):
+                loop = self.downwards(loop)
             if len(parts) > 1:  # other parts bind the same names
-                loop = Rewriter({}, self.supply).rhs(loop)
+                loop = _renamed(loop, self.supply)
             self.define(tuple(s.targets[c.at] for c in part), loop, s.span)
+
+    def downwards(self, r: g.For) -> g.For:
+        """A loop that begins with the last round."""
+        first, end = (self.emit("end", g.Op("sub", (a, g.integer(1)), exact=True)) for a in (r.upper, r.lower))
+        return replace(r, lower=first, upper=end, step=-1)
 
     def rounds(self, w: g.WithLoop, part: Sequence[_Column], handed: Sequence[g.Propagate]) -> g.For:
         """The loop over a part, which begins with its own parameters."""
@@ -112,6 +119,13 @@ def nested(w: g.WithLoop, supply: Names) -> g.For:
     handed = [o for o in w.operators if isinstance(o, g.Propagate)]
     params, initial = (tuple(a for o in handed for a in many) for many in zip(*((o.params, o.initial) for o in handed)))
     return in_order(p, params, initial, p.body, supply)
+
+
+def _renamed(r: g.For, supply: Names) -> g.For:
+    """The same loop with names of its own."""
+    found = Rewriter({}, supply).rhs(r)
+    assert isinstance(found, g.For)
+    return found
 
 
 def _function(handed: Sequence[g.Propagate]) -> Combine | None:

@@ -234,7 +234,7 @@ def _mapped(engine: Engine | None, row: Row, name: str = "") -> Iterator[str]:
     if _is_known(site):
         program = site.room.program
         before = specialised(
-            engine.tools.specialiser(program), program, site.key, version.kind, engine.options, Clock()
+            engine.tools.specialiser(program), program, site.key, version.kind, engine.options, Clock(), device=True
         )
         unit = optimised(before, engine.options, Clock(), device=True)
         if version.device is None:

@@ -190,11 +190,17 @@ def _bordered(unit: Unit, border: Border, count: int) -> Unit:
 
 
 def specialised(
-    specialiser: Specialiser, program: Program, key: str, kind: Kind, options: Options, clock: Clock
+    specialiser: Specialiser,
+    program: Program,
+    key: str,
+    kind: Kind,
+    options: Options,
+    clock: Clock,
+    device: bool = False,
 ) -> Unit:
     """The graph of a function for arguments of this kind. Raises `Unsupported`."""
     with clock.stage("specialise"):
-        unit = specialiser.specialise(key, arguments(program, key, kind), is_wide(kind))
+        unit = specialiser.specialise(key, arguments(program, key, kind), is_wide(kind), device)
     _verified(unit, options)
     return unit
 

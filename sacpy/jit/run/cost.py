@@ -55,7 +55,7 @@ MOST = 1e15
 LONGEST = 10_000
 LOOP = 10  # statements that a loop or with-loop counts for, beside its own: to the compiler it is about as much work
 # they look at arrays, or update them in place
-LIGHT = frozenset({"sel", "shape", "dim", "modarray", "reshape", "ravel", "like", "require"})
+LIGHT = frozenset({"sel", "shape", "dim", "device", "modarray", "reshape", "ravel", "like", "require"})
 ARITHMETIC = frozenset({"ScalarArith", "ArrayArith", "Math", "MathArray"})
 
 

@@ -78,7 +78,7 @@ def _of_text(program: Program, key: str) -> str:
 def _graph(program: Program, key: str, kind: Kind, tools: CompileContext, clock: Clock) -> tuple[Unit, Report] | str:
     """A function's graph after the passes, or why there is none."""
     try:
-        before = specialised(tools.specialiser(program), program, key, kind, tools.options, clock)
+        before = specialised(tools.specialiser(program), program, key, kind, tools.options, clock, device=True)
     except Unsupported as refusal:
         return refusal.reason
     unit = optimised(before, tools.options, clock, device=True)

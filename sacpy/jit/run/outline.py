@@ -52,6 +52,7 @@ _LIGHT = frozenset(
         "sel",
         "shape",
         "dim",
+        "device",
         "modarray",
         "reshape",
         "ravel",

@@ -27,10 +27,10 @@ class Specialiser:
     def __init__(self, program: Program, inferrer: Inferrer | None = None) -> None:
         self.knowledge = Knowledge(program, inferrer_for(program) if inferrer is None else inferrer)
 
-    def specialise(self, key: str, arguments: Sequence[Argument], wide: bool = False) -> Unit:
+    def specialise(self, key: str, arguments: Sequence[Argument], wide: bool = False, device: bool = False) -> Unit:
         """The unit for a call of a function with such arguments; `wide`: whose extents may be larger than usual, as
-        those of a function with such a number in it always may. Raises `Unsupported`."""
-        sharing = Sharing(wide=wide)
+        those of a function with such a number in it always may; `device`: for a device. Raises `Unsupported`."""
+        sharing = Sharing(wide=wide, device=device)
         while True:
             sharing.begin()
             try:

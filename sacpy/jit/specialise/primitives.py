@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from sacpy.jit.ir import graph as g
 from sacpy.jit.specialise import elementwise, structure
 from sacpy.jit.specialise.emit import Builder
 from sacpy.jit.specialise.values import Fails, Value, extents_of, integer, is_scalar, small_vector
@@ -64,6 +65,7 @@ def _of_base(b: Builder, prim: Prim, args: Sequence[Value]) -> Value:
 
 
 RULES: dict[str, Rule] = {
+    "device": lambda b, p, a: g.Const("bool", b.sharing.device),
     "dim": lambda b, p, a: integer(len(extents_of(a[0])) - p.cell),
     "shape": lambda b, p, a: structure.shape(a[0], p.cell),
     "sel": lambda b, p, a: structure.sel(b, a[0], a[1], p.cell),

@@ -55,13 +55,15 @@ class Wider(Exception):
 
 class Sharing(Record):
     """What is known of one unit's repetitions. `seen`: how many statements a use has become at most, of those that were
-    inlined; `large`: whether the unit is made with calls; `wide`: whether extents may be larger than usual."""
+    inlined; `large`: whether the unit is made with calls; `wide`: whether extents may be larger than usual;
+    `device`: whether it is for a device."""
 
     shared: set[Use] = field(default_factory=set)
     large: bool = False
     statements: int = 0
     seen: dict[Use, tuple[int, int]] = field(default_factory=dict)
     wide: bool = False
+    device: bool = False
 
     @property
     def largest(self) -> int:
