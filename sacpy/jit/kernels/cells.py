@@ -118,7 +118,9 @@ class Cells:
             elif number not in whole:
                 chain = self._asked(number, parameters)
                 p = w.partitions[number]
-                own_spaces = [triangles.positions(p, q.space, numbers) for q in pieces if q.partition == number]
+                own_spaces = [
+                    triangles.positions(p, q.space, numbers) or q.space for q in pieces if q.partition == number
+                ]
                 if chain is not None and not self._fits(chain, own_spaces):
                     whole.add(number)
                     launches += self._alone(
@@ -279,7 +281,7 @@ class Cells:
             found = segments.launches(self.source, number, segment, piece.space, numbers, self.options, self.kernels)
             if found:
                 return [], found
-        if positions.growth and squares is None:
+        if positions is not None and squares is None:
             if wanted is not None and wanted.mode == "shared":
                 raise staging.cannot_stage(wanted, "what rows that grow read is no box")
             chain, reasons = (chain, reasons) if chain is not None else self._chosen(positions)
