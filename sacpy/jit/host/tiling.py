@@ -12,6 +12,7 @@ vectors; all of it is read in order. How large tiles are `schedule/tiles` says.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from sacpy.jit.analysis.contractions import names_of
 from sacpy.jit.host.loops import count_loop
@@ -48,6 +49,7 @@ class Tiling:
             else []
         )
         self.panels: dict[str, Array] = {}
+        self.together = ""  # the first of the rows of columns that are computed together, where they are
         self.width = 0  # columns of the panels that are being used
         self.origin = ""  # the row that is stored as row 0, if that is another
         self.at_column = 0  # the vector's place among them
@@ -100,6 +102,9 @@ class Tiling:
             self.columns(index, "", "")
             return
         lower, upper = self.bounds(k)
+        if not self.c.packed and self.rows > 1 and k == p.rank - 2:
+            self.sliding(index, lower, upper)
+            return
         if self.c.packed and k == p.rank - 2:
             self.columns(index, lower, upper)
             return
@@ -110,6 +115,25 @@ class Tiling:
             self.outer((*index, i))
 
         count_loop(self.low, lower, upper, "1", body)
+
+    def sliding(self, index: tuple[str, ...], lower: str, upper: str) -> None:
+        """Rows that share what they load: some at a time, then single ones."""
+        code = self.code
+        count = code.difference(upper, lower)
+        middle = code.sum(lower, code.difference(count, code.op(f"srem i64 {count}, {self.rows}")))
+
+        def single(i: str) -> None:
+            self.low.poll()
+            self.bind(self.c.p.index[-2], i)
+            self.outer((*index, i))
+
+        def several(i: str) -> None:
+            self.together = i
+            self.columns(index, "", "")
+            self.together = ""
+
+        count_loop(self.low, lower, middle, str(self.rows), several)
+        count_loop(self.low, middle, upper, "1", single)
 
     def bounds(self, k: int) -> tuple[str, str]:
         lower, upper = self.first if k == 0 else ("", "")
@@ -164,7 +188,7 @@ class Tiling:
         """All rows of a column: full tiles, then single rows."""
         code = self.code
         if not self.c.packed:
-            tile("", 1)
+            tile(self.together, self.rows if self.together else 1)
             return
         count = code.difference(last, first)
         whole = code.difference(count, code.op(f"srem i64 {count}, {self.rows}"))
@@ -230,8 +254,8 @@ class Tiling:
                         slot,
                     )
 
-        def body() -> None:
-            for r in range(rows):
+        def body(some: Sequence[int]) -> None:
+            for r in some:
                 for v in range(vectors):
                     self.at_column = v * self.lanes
                     for step, tile, term in zip(c.steps, sums, self.terms(at_i[r], at_j[v], masks[v])):
@@ -241,7 +265,10 @@ class Tiling:
                             found[s.targets[0].name] = self.operation(s.rhs, found)
                         code.store(self.registers.vector, found[step.new.name], tile[r][v])
 
-        self.rounds(body)
+        if self.together:
+            self.slid_rounds(rows, body)
+        else:
+            self.rounds(lambda: body(range(rows)))
         if not c.plain:
             self.finish_cells(outer, i, j, sums, columns)
             return
@@ -277,6 +304,22 @@ class Tiling:
 
         count_loop(self.low, self.low.wide(inner.lower[axis]), self.low.wide(inner.upper[axis]), "1", round_)
 
+    def slid_rounds(self, rows: int, body: Callable[[Sequence[int]], None]) -> None:
+        """The rounds of rows that share what they load, by what they load: that for k of the first row is that for
+        k - 1 of the second, and so on. Each row has its rounds in their order."""
+        lower, upper = self.c.inner.lower[0], self.c.inner.upper[0]
+        assert isinstance(lower, g.Const) and isinstance(upper, g.Const), "of sliding windows these are numbers"
+        first, count = int(lower.value), int(upper.value - lower.value)
+
+        def step(s: int) -> None:
+            for r in range(rows):
+                if 0 <= s - r < count:
+                    self.bind(self.c.k, str(first + s - r))
+                    body((r,))
+
+        for s in range(count + rows - 1):
+            self.rounds(partial(step, s), 1)
+
     def place(self, outer: tuple[str, ...], i: str, j: str) -> tuple[str, ...]:
         """The index of a cell."""
         row = self.code.difference(i, self.origin) if self.origin else i
@@ -299,6 +342,7 @@ class Tiling:
             row, column = code.sum(i, r) if i else "", code.sum(j, x)
             if row:
                 self.bind(c.p.index[-2], row)
+                low.block(g.Block(c.rows, ()))
             self.bind(c.j, column)
             for target, memory in zip(c.targets, memories):
                 low.bind_scalar(
@@ -323,6 +367,7 @@ class Tiling:
         written once for each; LLVM merges them."""
         if i:
             self.bind(self.c.p.index[-2], i)
+            self.low.block(g.Block(self.c.rows, ()))
         self.bind(self.c.j, j)
         found: dict[str, str] = {}
         for s in self.c.inner.body.statements:

@@ -56,8 +56,8 @@ def nest_of(
     if not earlier and _has_loops(p.body):
         from sacpy.jit.schedule.tiles import tile_loops, tiled
 
-        tiles = tiled(p, goals)
-        if tiles is not None and not (first and tiles.contraction.packed):
+        tiles = tiled(p, goals, first)
+        if tiles is not None:
             left = found.partition
             return LoopNest(left, goals, tile_loops(tiles, first), left.body, found.before, tiles=tiles)
     return _Nesting(found.partition, goals, context, earlier, found.before).nest(first)

@@ -31,6 +31,7 @@ LINES = "one axis: a chunk has whole cache lines"
 PANELS = "each chunk packs a whole matrix, so there are few"
 STRIPS = "a chunk has whole strips of rows that are products"
 EVEN = "rows differ in length: chunks of equal work"
+SLIDING = "a chunk has whole tiles of rows that share what they load"
 PLAIN = "indices in any order, as many as are worth it"
 
 
@@ -53,6 +54,8 @@ def threads_of(part: Part, goals: Sequence[Goal]) -> Threads:
         return Threads(CUT, cut=True)
     if tiles is not None and tiles.contraction.packed:
         return Threads(PANELS, ROWS_OF_TILES, TILED_ROWS, TILED_CHUNKS)
+    if tiles is not None and tiles.rows > 1 and p.rank == 2:
+        return Threads(SLIDING, tiles.rows)
     if part.products and p.rank == 1:
         from sacpy.jit.schedule.row_products import ROWS
 
