@@ -19,15 +19,13 @@ import numpy as np
 
 import sacpy
 from benchmarks.clib import NoCompiler, library
-from benchmarks.measure import Row, aligned, seconds_text
+from benchmarks.measure import Row, aligned, in_bursts, seconds_text
 
 SIZES = (512, 1024, 2048, 4096, 8192, 16384)
 C, BLAS = 1.1, 0.6
 READING = 1.1  # times what reading the elements takes: where that is more than `BLAS`, the limit beside `trmv`
-BURST = 8  # calls of a way before the next has its turn
-LONG = 0.1  # seconds after which a way's turn is over
+ENDS = 12000  # n up to which OpenBLAS's `tpmv` ends on several threads; beyond, it has one
 WARM = 2.0  # seconds in which calls become direct ones
-PAUSE = 0.002  # seconds before each, in which the threads of the one before come to rest
 PROGRAM = """
 use Array: all;
 double[n] trmv(double[i<n, i+1] a, double[n] x) { return { [i] -> sum(a[i] * take([i+1], x)) | [i] < [n] }; }
@@ -47,7 +45,7 @@ def measure(repetitions: int, sizes: tuple[int, ...] = SIZES) -> list[Row]:
         packed = sacpy.packed("double[i<n, i+1]", elements, n=n)
         by_way = {"sacpy": lambda: function(packed, x), **_in_c(elements, x), **_in_blas(full, elements, x)}  # noqa: B023
         assert np.allclose(_warm(lambda: function(packed, x)), full @ x)  # noqa: B023
-        found = _shortest(by_way, repetitions)
+        found = {way: min(t.seconds) for way, t in in_bursts(by_way, repetitions).items()}
         found["best C"] = min((found[w] for w in ("C", "C by four rows") if w in found), default=0.0)
         print(_table(n, found), flush=True)
         rows += _rows(n, found)
@@ -106,24 +104,6 @@ def _table(n: int, found: dict[str, float]) -> str:
     return aligned("", cells)
 
 
-def _shortest(by_way: dict[str, Action], repetitions: int) -> dict[str, float]:
-    """The seconds of the shortest call of each way. What takes long is called less often in a row: what it finds in the
-    caches does not matter then."""
-    found = dict.fromkeys(by_way, float("inf"))
-    for _ in range(repetitions):
-        for name, action in by_way.items():
-            time.sleep(PAUSE)
-            begin = time.perf_counter()
-            for _ in range(BURST):
-                start = time.perf_counter()
-                action()
-                end = time.perf_counter()
-                found[name] = min(found[name], end - start)
-                if end - begin > LONG:
-                    break
-    return found
-
-
 def _in_c(elements: np.ndarray, x: np.ndarray) -> dict[str, Action]:
     try:
         c = library(Path(__file__).resolve().parent / "triangles.c")
@@ -143,6 +123,7 @@ def _in_blas(full: np.ndarray, elements: np.ndarray, x: np.ndarray) -> dict[str,
     if path is None:
         return {}
     blas = ctypes.CDLL(str(path))
+    threads = blas.scipy_openblas_get_num_threads64_()
     y, one, n = x.copy(), ctypes.c_int64(1), ctypes.c_int64(len(x))
     to_full, to_elements, to_y = (ctypes.c_void_p(a.ctypes.data) for a in (full, elements, y))
 
@@ -152,7 +133,10 @@ def _in_blas(full: np.ndarray, elements: np.ndarray, x: np.ndarray) -> dict[str,
 
     def tpmv() -> None:
         y[:] = x
+        if len(x) > ENDS:
+            blas.scipy_openblas_set_num_threads64_(1)
         blas.scipy_cblas_dtpmv64_(_ROW_MAJOR, _LOWER, _PLAIN, _ANY_DIAGONAL, n, to_elements, to_y, one)
+        blas.scipy_openblas_set_num_threads64_(threads)
 
     for way in (trmv, tpmv):
         way()
