@@ -121,7 +121,7 @@ def test_blocks_of_triangles_and_stretches_of_bands_are_spaces(
     names = "b,c,i,j" if "2, n" in bound else "b,i,j" if bound.startswith("m") else "i,j,k"[: 3 + 2 * (bound[-1] == "3")]
     value = " + ".join(f"{10**k} * {x}" for k, x in enumerate(names.split(",")))
     program = f"int[.] f(int n, int m) {{ t = {{ [{names}] -> {value} | [{names}] < [{bound}] }}; return (int[.]) t; }}"
-    for n in (0, 1, 2, 8):
+    for n in (0, 7):
         launched(program, n, 4)
     found = launched(program, 41, 4, merge=False)
     wanted = [s for shape, growth in spaces if (s := IndexSpace.rows(shape, growth)).size]

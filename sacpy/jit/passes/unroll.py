@@ -1,7 +1,6 @@
 """Unrolling: folds over a few known indices, and counting loops of a few rounds (a few more where they change a small
 array), become straight code, in the same order. Folds over some more indices do so where they are not the sums of a
-matrix product, nor, for the CPU, of a window around each cell: in tiles, each element that is loaded serves many of
-those.
+matrix product: in tiles, each element that is loaded serves many of those.
 
     s = with fold from 0.0 by (acc), (val)        x = load a[i,0]
           r = add acc, val; give r                s1 = add 0.0, x
@@ -12,7 +11,6 @@ those.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import product
 from math import prod
 
@@ -35,13 +33,12 @@ WRITTEN_OUT = 24  # of a cell that may be a matrix product's with some 8 terms
 
 
 class _Unroller:
-    def __init__(self, function: g.Function, points: int, windows: bool = False) -> None:
+    def __init__(self, function: g.Function, points: int) -> None:
         self.walk = Simplifier(function)
         self.walk.take_over(let=self.let)
         self.points = points
         self.shared = 0  # with-loops around, whose folds threads are to share
-        self.windows = windows  # whether sums over windows stay for tiles
-        self.tiled: set[str] = set()  # the sums of matrix products, and of windows
+        self.tiled: set[str] = set()  # the sums of matrix products
 
     def let(self, s: g.Let) -> None:
         rhs = s.rhs
@@ -51,8 +48,6 @@ class _Unroller:
         if isinstance(rhs, g.WithLoop) and self.points > FEW:
             products = (contraction(_unchecked(p)) for p in rhs.partitions)
             self.tiled |= {t.name for c in products if c is not None and c.packed for t in c.targets}
-            if self.windows and all(isinstance(o, g.Genarray | g.Modarray) for o in rhs.operators):
-                self.tiled |= {name for p in rhs.partitions for name in _over_windows(p)}
         if (
             isinstance(rhs, g.WithLoop)
             and not self.walk.laid_out(rhs)
@@ -138,37 +133,6 @@ def _unchecked(p: g.Partition) -> g.Partition:
     return replace(p, body=g.Block(tuple(statements), p.body.results))
 
 
-def _over_windows(p: g.Partition) -> Iterator[str]:
-    """The sums of a cell over a window around it: what they add up is loaded at an index that moves with that of the
-    cell and with that of the sum, along the last two axes of both. Behind the cut into interior and border it does so
-    step by step, there where most cells are."""
-    if p.rank < 2 or p.step is not None:
-        return
-    for s in p.body.statements:
-        if not isinstance(s, g.Let) or not isinstance(s.rhs, g.WithLoop) or len(s.rhs.partitions) != 1:
-            continue
-        (q,) = s.rhs.partitions
-        if q.rank < 2 or not all(isinstance(o, g.Fold) for o in s.rhs.operators):
-            continue
-        pairs = [_moved_by(p, q, v) for v in (*p.index[-2:], *q.index[-2:])]
-        for x in g.statements(q.body):
-            if isinstance(x, g.Let) and isinstance(x.rhs, g.Load) and len(x.rhs.index) > 1:
-                row, column = ({a.name} if isinstance(a, g.Var) else set() for a in x.rhs.index[-2:])
-                if row & pairs[0] and row & pairs[2] and column & pairs[1] and column & pairs[3]:
-                    yield from (t.name for t in s.targets)
-                    break
-
-
-def _moved_by(p: g.Partition, q: g.Partition, index: g.Var) -> set[str]:
-    """The names in the body of `q`, in the body of `p`, of what is computed from an index."""
-    found = {index.name}
-    for s in (*p.body.statements, *g.statements(q.body)):
-        if isinstance(s, g.Let) and not isinstance(s.rhs, g.WithLoop):
-            if any(isinstance(a, g.Var) and a.name in found for a in g.operands(s.rhs)):
-                found.update(t.name for t in s.targets)
-    return found
-
-
 def _points(p: g.Partition) -> list[tuple[int, ...]] | None:
     """The indices of a partition in order, if they are known and few."""
     axes = []
@@ -217,11 +181,6 @@ def unroll_longer(function: g.Function) -> g.Function:
     return _Unroller(function, POINTS).walk.function(function)
 
 
-def unroll_longer_for_tiles(function: g.Function) -> g.Function:
-    """The same for the CPU, whose tiles suit windows too."""
-    return _Unroller(function, POINTS, windows=True).walk.function(function)
-
-
 def run(unit: g.Unit) -> g.Unit:
     """A unit with its shortest loops unrolled."""
     return per_function(unit, unroll)
@@ -230,11 +189,6 @@ def run(unit: g.Unit) -> g.Unit:
 def run_longer(unit: g.Unit) -> g.Unit:
     """A unit with its short loops unrolled, where what they sum up is known."""
     return per_function(unit, unroll_longer)
-
-
-def run_longer_for_tiles(unit: g.Unit) -> g.Unit:
-    """The same, but for sums over windows."""
-    return per_function(unit, unroll_longer_for_tiles)
 
 
 def run_back(unit: g.Unit) -> g.Unit:
