@@ -10,7 +10,7 @@ import pytest
 
 from sacpy import Session
 from sacpy.jit.analysis.contractions import contraction
-from sacpy.jit.analysis.sliding import slides
+from sacpy.jit.analysis.sliding import sliding as shared
 from sacpy.jit.ir.graph import Let, Unit, WithLoop, statements
 from sacpy.jit.schedule.tiles import ROWS
 from tests.jit.graph_text import unit as parsed
@@ -20,7 +20,7 @@ RNG = np.random.default_rng(3)
 
 WINDOW = """
 function f(int n, int m, {base}[n,m] x, int h, int l, {base}[h,l] w)
-    int fits = sub n, 6
+    int fits = FITS
     int rows = max fits, 0
     int room = sub m, l
     int columns = max room, 0
@@ -46,10 +46,16 @@ function f(int n, int m, {base}[n,m] x, int h, int l, {base}[h,l] w)
 
 
 def window(
-    base: str, row: str = "add! at, p", ends: tuple[str, str] = ("0", "5"), step: str = "add", result: str = "yield sum"
+    base: str,
+    row: str = "add! at, p",
+    ends: tuple[str, str] = ("0", "5"),
+    step: str = "add",
+    result: str = "yield sum",
+    fits: str = "sub n, 6",
 ) -> Unit:
     text = WINDOW.format(base=base, zero="0.0:" + base if base in ("float", "double") else f"0:{base}")
-    for name, new in (("ROW", row), ("LOWER", ends[0]), ("UPPER", ends[1]), ("STEP", step), ("RESULT", result)):
+    changes = (("ROW", row), ("LOWER", ends[0]), ("UPPER", ends[1]), ("STEP", step), ("RESULT", result), ("FITS", fits))
+    for name, new in changes:
         text = text.replace(name, new)
     return parsed(text)
 
@@ -58,7 +64,7 @@ def sliding(u: Unit) -> list[bool]:
     """Of the contractions of a unit, whether they slide."""
     loops = (s.rhs for s in statements(u.root.body) if isinstance(s, Let))
     parts = [contraction(p) for w in loops if isinstance(w, WithLoop) for p in w.partitions]
-    return [slides(c) for c in parts if c is not None]
+    return [bool(shared(c)) for c in parts if c is not None]
 
 
 def given(dtype: str) -> list[list[np.ndarray]]:
@@ -93,6 +99,14 @@ def test_other_steps_and_what_a_cell_does_with_its_sum() -> None:
         agree_on(u, given(dtype)[5::3])
 
 
+def test_windows_of_any_number_of_rows() -> None:
+    """That need not be known: with as many as rows are together, one less, and few or none."""
+    u = window("double", ends=("0", "h"), fits="sub n, h")
+    assert sliding(u) == [True]
+    sizes = [(height, height + rows) for height in (0, 1, ROWS - 2, ROWS - 1, ROWS, 9) for rows in (1, ROWS + 1)]
+    agree_on(u, [[RNG.random((rows, 40)), RNG.random((height, 3))] for height, rows in sizes])
+
+
 @pytest.mark.parametrize(
     ("row", "ends", "is_one"),
     [
@@ -101,8 +115,6 @@ def test_other_steps_and_what_a_cell_does_with_its_sum() -> None:
         ("min at, p", ("0", "5"), False),
         ("add at, p", ("0", "5"), False),  # may wrap
         ("add! p, 0", ("0", "5"), False),  # the same rows for all
-        ("add! at, p", ("0", "1"), False),
-        ("add! at, p", ("0", "h"), False),  # how many is not known
     ],
 )
 def test_which_windows_slide(row: str, ends: tuple[str, str], is_one: bool) -> None:

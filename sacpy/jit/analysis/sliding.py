@@ -1,7 +1,8 @@
 """Windows that slide: neighbouring rows of cells read the same rows of an array, each an index of its fold later.
 
-In: a contraction whose terms lie side by side along the last axis. Out: whether what a cell loads for an index k of its
-fold's first axis is what the cell above it loads for k + 1, so that rows computed together load it once.
+In: a contraction whose terms lie side by side along the last axis. Out: which of the elements that a cell loads for an
+index k of its fold's first axis are those that the cell above it loads for k + 1, so that rows computed together load
+them once.
 
     part [0,0] <= [i,j] < [n,m]
         with fold(add) part [0,0] <= [k,l] < [5,5]
@@ -15,23 +16,18 @@ from __future__ import annotations
 from sacpy.jit.analysis.contractions import Contraction
 from sacpy.jit.ir import graph as g
 
-MOST = 32  # indices of the fold's first axis, which are written out
-
 Slope = tuple[int, int] | None  # by how much an int grows with the row and with k; None: otherwise
 
 
-def slides(c: Contraction) -> bool:
-    """Whether rows share what they load; the bounds of the fold's first axis are numbers then."""
-    lower, upper = c.inner.lower[0], c.inner.upper[0]
-    if c.packed or c.p.rank < 2 or not (isinstance(lower, g.Const) and isinstance(upper, g.Const)):
-        return False
-    if not 1 < upper.value - lower.value <= MOST:
-        return False
+def sliding(c: Contraction) -> frozenset[str]:
+    """The elements that rows share, by name; none where some that lie side by side depend on the row otherwise."""
+    if c.packed or c.p.rank < 2:
+        return frozenset()
     slopes: dict[str, Slope] = {c.p.index[-2].name: (1, 0), c.k.name: (0, 1)}
-    shared = False
+    shared: set[str] = set()
     for s in (*c.rows, *c.inner.body.statements):
         if not isinstance(s, g.Let) or not isinstance(s.rhs, g.Op | g.Load):
-            return False
+            return frozenset()
         moving = [slopes.get(a.name, (0, 0)) if isinstance(a, g.Var) else (0, 0) for a in g.operands(s.rhs)]
         slope: Slope = (0, 0)
         if isinstance(s.rhs, g.Load):
@@ -39,12 +35,12 @@ def slides(c: Contraction) -> bool:
             slope = None if rows else slope
             if s.targets[0].name in c.vectors and rows:
                 if any(m is None or m[0] != m[1] for m in rows):
-                    return False
-                shared = True
+                    return frozenset()
+                shared.add(s.targets[0].name)
         elif any(m != (0, 0) for m in moving):
             slope = _sum(s.rhs, moving)
         slopes[s.targets[0].name] = slope
-    return shared
+    return frozenset(shared)
 
 
 def _sum(op: g.Op, moving: list[Slope]) -> Slope:
@@ -56,4 +52,4 @@ def _sum(op: g.Op, moving: list[Slope]) -> Slope:
     return a[0] + sign * b[0], a[1] + sign * b[1]
 
 
-__all__ = ["slides"]
+__all__ = ["sliding"]

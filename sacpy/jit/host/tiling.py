@@ -49,6 +49,8 @@ class Tiling:
             else []
         )
         self.panels: dict[str, Array] = {}
+        self.shared = tiles.sliding
+        self.loaded: dict[tuple[str, int], str] = {}  # vectors of these, by name and column, in a step of rows together
         self.together = ""  # the first of the rows of columns that are computed together, where they are
         self.width = 0  # columns of the panels that are being used
         self.origin = ""  # the row that is stored as row 0, if that is another
@@ -102,7 +104,7 @@ class Tiling:
             self.columns(index, "", "")
             return
         lower, upper = self.bounds(k)
-        if not self.c.packed and self.rows > 1 and k == p.rank - 2:
+        if self.shared and k == p.rank - 2:
             self.sliding(index, lower, upper)
             return
         if self.c.packed and k == p.rank - 2:
@@ -117,13 +119,17 @@ class Tiling:
         count_loop(self.low, lower, upper, "1", body)
 
     def sliding(self, index: tuple[str, ...], lower: str, upper: str) -> None:
-        """Rows that share what they load: some at a time, then single ones."""
-        code = self.code
+        """Rows that share what they load: some at a time, where each has as many rounds as there are others; then
+        single ones."""
+        low, code = self.low, self.code
         count = code.difference(upper, lower)
-        middle = code.sum(lower, code.difference(count, code.op(f"srem i64 {count}, {self.rows}")))
+        rounds = code.difference(low.wide(self.c.inner.upper[0]), low.wide(self.c.inner.lower[0]))
+        enough = code.op(f"icmp sge i64 {rounds}, {self.rows - 1}")
+        left = code.op(f"select i1 {enough}, i64 {code.op(f'srem i64 {count}, {self.rows}')}, i64 {count}")
+        middle = code.sum(lower, code.difference(count, left))
 
         def single(i: str) -> None:
-            self.low.poll()
+            low.poll()
             self.bind(self.c.p.index[-2], i)
             self.outer((*index, i))
 
@@ -132,8 +138,8 @@ class Tiling:
             self.columns(index, "", "")
             self.together = ""
 
-        count_loop(self.low, lower, middle, str(self.rows), several)
-        count_loop(self.low, middle, upper, "1", single)
+        count_loop(low, lower, middle, str(self.rows), several)
+        count_loop(low, middle, upper, "1", single)
 
     def bounds(self, k: int) -> tuple[str, str]:
         lower, upper = self.first if k == 0 else ("", "")
@@ -306,19 +312,24 @@ class Tiling:
 
     def slid_rounds(self, rows: int, body: Callable[[Sequence[int]], None]) -> None:
         """The rounds of rows that share what they load, by what they load: that for k of the first row is that for
-        k - 1 of the second, and so on. Each row has its rounds in their order."""
-        lower, upper = self.c.inner.lower[0], self.c.inner.upper[0]
-        assert isinstance(lower, g.Const) and isinstance(upper, g.Const), "of sliding windows these are numbers"
-        first, count = int(lower.value), int(upper.value - lower.value)
+        k - 1 of the second, and so on. Each row has its rounds in their order: the last one begins and ends last."""
+        low, code = self.low, self.code
+        lower, upper = (low.wide(bounds[0]) for bounds in (self.c.inner.lower, self.c.inner.upper))
 
-        def step(s: int) -> None:
-            for r in range(rows):
-                if 0 <= s - r < count:
-                    self.bind(self.c.k, str(first + s - r))
-                    body((r,))
+        def step(k: str, some: Sequence[int]) -> None:
+            self.loaded = {}
+            for r in some:
+                self.bind(self.c.k, code.difference(k, str(r)))
+                body((r,))
+            self.loaded = {}
 
-        for s in range(count + rows - 1):
-            self.rounds(partial(step, s), 1)
+        for s in range(rows - 1):
+            self.rounds(partial(step, code.sum(lower, str(s)), range(s + 1)), 1)
+        count_loop(
+            low, code.sum(lower, str(rows - 1)), upper, "1", lambda k: self.rounds(partial(step, k, range(rows)), 1)
+        )
+        for s in range(rows - 1):
+            self.rounds(partial(step, code.sum(upper, str(s)), range(s + 1, rows)), 1)
 
     def place(self, outer: tuple[str, ...], i: str, j: str) -> tuple[str, ...]:
         """The index of a cell."""
@@ -375,15 +386,21 @@ class Tiling:
             if s.targets[0].name not in self.c.vectors:
                 self.low.statement(s, set(), {})
                 continue
-            panel = self.panels.get(s.targets[0].name)
-            found[s.targets[0].name] = (
-                self.packed(panel)
-                if panel
-                else self.load(s.rhs, mask)
-                if isinstance(s.rhs, g.Load)
-                else self.operation(s.rhs, found)
-            )
+            found[s.targets[0].name] = self.vector(s, mask, found)
         return [self.operand(a, found) for a in self.c.inner.body.results]
+
+    def vector(self, s: g.Let, mask: str, found: Mapping[str, str]) -> str:
+        """The vector that a statement of a term sets, from those that were found before."""
+        key = s.targets[0].name, self.at_column
+        if key in self.loaded:
+            return self.loaded[key]
+        panel = self.panels.get(s.targets[0].name)
+        if panel:
+            return self.packed(panel)
+        made = self.load(s.rhs, mask) if isinstance(s.rhs, g.Load) else self.operation(s.rhs, found)
+        if self.together and s.targets[0].name in self.shared:
+            self.loaded[key] = made
+        return made
 
     def packed(self, panel: Array) -> str:
         """The vector of a panel at the current k."""

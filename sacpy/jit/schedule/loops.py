@@ -105,12 +105,14 @@ class Loop(Node):
 
 
 class Tiles(Node):
-    """A contraction whose cells are computed `rows` times `vectors` times `lanes` at a time, in registers."""
+    """A contraction whose cells are computed `rows` times `vectors` times `lanes` at a time, in registers. `sliding`:
+    elements that rows of columns share (`analysis/sliding`)."""
 
     contraction: Contraction
     rows: int
     vectors: int
     lanes: int
+    sliding: frozenset[str] = frozenset()
 
 
 class LoopNest(Node):

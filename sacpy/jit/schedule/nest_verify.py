@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from sacpy.jit.analysis.along import Along
 from sacpy.jit.analysis.grown import rows_of
-from sacpy.jit.analysis.sliding import slides
+from sacpy.jit.analysis.sliding import sliding
 from sacpy.jit.analysis.ints import linear
 from sacpy.jit.analysis.straight import cells, is_straight
 from sacpy.jit.ir import graph as g
@@ -184,7 +184,7 @@ def _tiles(n: LoopNest, p: g.Partition) -> None:
     c = t.contraction
     law(c.p == p and _in_place(n) and bool(n.goals) and not n.earlier, "tiles are of one partition's arrays")
     axes = [loop.axis for loop in n.loops]
-    several = c.packed or t.rows > 1
+    several = c.packed or bool(t.sliding)
     two = [rank - 1, rank - 2] if c.packed else [rank - 2, rank - 1]
     tail = [*(two if several else [rank - 1]), *range(rank, rank + c.inner.rank)]
     law(axes[-len(tail) :] == tail, "tiles of columns and of rows, then what each cell reduces, in order")
@@ -194,7 +194,7 @@ def _tiles(n: LoopNest, p: g.Partition) -> None:
     sizes = {loop.axis: loop.size for loop in n.loops if loop.tag == "tile"}
     wanted = {rank - 1: t.vectors * t.lanes} | ({rank - 2: t.rows} if several else {})
     law(sizes == wanted, "tiles have the size of their registers")
-    law(c.packed or t.rows == 1 or slides(c), "the rows of a tile of columns share what they load")
+    law(c.packed or (t.rows > 1) == bool(t.sliding) and t.sliding <= sliding(c), "the rows of a tile of columns share what they load")
     law(t.lanes & (t.lanes - 1) == 0 and min(t.rows, t.vectors) >= 1, "registers are full")
     polls = [loop.polls for loop in n.loops if loop.tag != "tile" and loop.axis < rank]
     law(all(polls), "loops around tiles look at the stop flag")

@@ -54,7 +54,7 @@ def threads_of(part: Part, goals: Sequence[Goal]) -> Threads:
         return Threads(CUT, cut=True)
     if tiles is not None and tiles.contraction.packed:
         return Threads(PANELS, ROWS_OF_TILES, TILED_ROWS, TILED_CHUNKS)
-    if tiles is not None and tiles.rows > 1 and p.rank == 2:
+    if tiles is not None and tiles.sliding and p.rank == 2:
         return Threads(SLIDING, tiles.rows)
     if part.products and p.rank == 1:
         from sacpy.jit.schedule.row_products import ROWS

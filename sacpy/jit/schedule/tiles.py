@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sacpy.jit.analysis.contractions import Contraction, contraction
-from sacpy.jit.analysis.sliding import slides
+from sacpy.jit.analysis.sliding import sliding
 from sacpy.jit.ir import graph as g
 from sacpy.jit.llvm.legal import size_of
 from sacpy.jit.llvm.processor import register_sizes
@@ -28,9 +28,9 @@ def tiles_of(c: Contraction) -> Tiles:
     """The tiles of a contraction: as many registers, whatever the number of sums."""
     register = max(register_sizes(), default=16)
     lanes, sums = register // size_of(c.base), len(c.targets)
-    if not c.packed and slides(c):
+    if shared := sliding(c):
         vectors = 4 if register == 64 else 2
-        return Tiles(c, ROWS, max(1, vectors // sums), lanes)
+        return Tiles(c, ROWS, max(1, vectors // sums), lanes, shared)
     if not c.packed:
         return Tiles(c, 1, max(1, WIDE // sums), lanes)
     rows, vectors = (8, 3) if register == 64 else (4, 3) if register == 32 else (4, 2)
@@ -46,17 +46,17 @@ def tiled(p: g.Partition, goals: Sequence[Goal], first: int = 0) -> Tiles | None
     if found is None or (first and found.packed):
         return None
     tiles = tiles_of(found)
-    return tiles if first < p.rank - 1 or tiles.rows == 1 else Tiles(found, 1, tiles.vectors, tiles.lanes)
+    return tiles if first < p.rank - 1 or not tiles.sliding else Tiles(found, 1, max(1, WIDE // len(found.targets)), tiles.lanes)
 
 
 def tile_loops(t: Tiles, first: int) -> tuple[Loop, ...]:
     """The loops of tiles, behind those over the first few axes, which are somebody else's."""
     c = t.contraction
     rank, wide = c.p.rank, t.lanes * t.vectors
-    outer = [Loop(k, "serial", 1, polls=True) for k in range(first, rank - 1 - (t.rows > 1))]
+    outer = [Loop(k, "serial", 1, polls=True) for k in range(first, rank - 1 - (bool(t.sliding)))]
     tiles = [Loop(rank - 1, "tile", wide, PACKED if c.packed else COLUMNS, polls=True)]
     if c.packed:
         tiles.append(Loop(rank - 2, "tile", t.rows, PACKED))
-    elif t.rows > 1:
+    elif t.sliding:
         tiles.insert(0, Loop(rank - 2, "tile", t.rows, SLIDING, polls=True))
     return (*outer, *tiles, *(Loop(rank + k, "serial", 1, REDUCED) for k in range(c.inner.rank)))
