@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-
 BURST = 8  # calls in a row
 LONG = 0.1  # seconds after which there are no more
 PAUSE = 0.005  # seconds before each burst

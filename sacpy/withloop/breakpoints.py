@@ -61,7 +61,9 @@ def _place(of: Step, row: str) -> tuple[Poly, bool] | None:
     """The first row behind which a step has changed, and whether it goes up there; None where it depends on the row in
     another way."""
     slope = coefficient_of(of.of, row)
-    if slope is None or slope[0] not in (ONE, -ONE) or any(isinstance(f, Step) for m, _ in slope[1].terms for f, _ in m):
+    if slope is None or slope[0] not in (ONE, -ONE):
+        return None
+    if any(isinstance(f, Step) for m, _ in slope[1].terms for f, _ in m):
         return None
     rises = slope[0] == ONE
     return (-slope[1] if rises else slope[1] + ONE), rises

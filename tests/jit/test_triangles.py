@@ -118,7 +118,8 @@ def test_blocks_of_triangles_and_stretches_of_bands_are_spaces(
     bound: str, spaces: list[tuple[tuple[int, ...], int]]
 ) -> None:
     """No position is idle but what fills the last warp of each row, and rows are found without a root."""
-    names = "b,c,i,j" if "2, n" in bound else "b,i,j" if bound.startswith("m") else "i,j,k"[: 3 + 2 * (bound[-1] == "3")]
+    letters = "bcij" if "2, n" in bound else "bij" if bound.startswith("m") else "ijk"[: 2 + (bound[-1] == "3")]
+    names = ",".join(letters)
     value = " + ".join(f"{10**k} * {x}" for k, x in enumerate(names.split(",")))
     program = f"int[.] f(int n, int m) {{ t = {{ [{names}] -> {value} | [{names}] < [{bound}] }}; return (int[.]) t; }}"
     for n in (0, 7):
@@ -135,8 +136,11 @@ def test_blocks_of_triangles_and_stretches_of_bands_are_spaces(
 
 def test_a_mapping_by_pragma_has_an_axis_for_blocks() -> None:
     chain = "GridBlock(1, SplitLast(8, Permute([1, 0, 2], FoldTriangle(Gen))))"
-    (x,) = launched(text("[b<m, i<n, i+1]", "b", "").replace("[0,0] <= [i,j]", "[0,0,0] <= [b,i,j]").replace(
-        "with { ", f"with {{ #pragma gpukernel {chain}\n").replace("[b<m, n, i+1]", "[m, n, i+1]"), 9, 3)
+    program = (
+        f"int[.] f(int n, int m) {{ t = with {{ #pragma gpukernel {chain}\n ([0,0,0] <= [b,i,j] < [m, n, i+1]) : b; }} "
+        ": genarray([m, n, i+1]); return (int[.]) t; }"
+    )
+    (x,) = launched(program, 9, 3)
     assert x.mapping is not None and str(x.mapping.chain) == chain and x.mapping.space == IndexSpace.rows((3, 9, 1), 1)
 
 

@@ -16,9 +16,10 @@ Asked = tuple[g.Atom, ...]
 
 
 class Rows(Node):
-    """`index`: that of the partition. `levels`: the operands with which the body asks, the outermost blocks first: a number, that of the index from the
-    partition's lower bound `first` on and then what is left of it; how many elements the shortest row has, how much
-    each is longer than the one before it, and how many there are. Only rows of the last level may grow."""
+    """`index`: that of the partition. `levels`: the operands with which the body asks, the outermost blocks first: a
+    number, that of the index from the partition's lower bound `first` on and then what is left of it; how many elements
+    the shortest row has, how much each is longer than the one before it, and how many there are. Only rows of the last
+    level may grow."""
 
     index: g.Var
     levels: tuple[Asked, ...]
@@ -80,13 +81,12 @@ def _number(p: g.Partition) -> g.Atom | None:
     lower, index = p.lower[0], p.index[0]
     if lower == g.integer(0):
         return index
-    forms: list[Asked] = [(index, lower)]
+    forms: list[tuple[str, Asked]] = [("sub", (index, lower))]
     if isinstance(lower, g.Const):
-        forms.append((index, g.integer(-int(lower.value))))
+        forms.append(("add", (index, g.integer(-int(lower.value)))))
     for s in p.body.statements:
-        if isinstance(s, g.Let) and isinstance(s.rhs, g.Op) and s.rhs.code in ("sub", "add"):
-            if s.rhs.args == forms[-1 if s.rhs.code == "add" else 0]:
-                return s.targets[0]
+        if isinstance(s, g.Let) and isinstance(s.rhs, g.Op) and (s.rhs.code, s.rhs.args) in forms:
+            return s.targets[0]
     return None
 
 

@@ -14,8 +14,8 @@ from operator import is_
 from typing import Any
 
 from sacpy.jit.ir import graph as g
-from sacpy.jit.ir.operations import PLACES
 from sacpy.jit.ir.names import Names
+from sacpy.jit.ir.operations import PLACES
 from sacpy.nodes import replace
 
 

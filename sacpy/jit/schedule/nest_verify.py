@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from sacpy.jit.analysis.along import Along
 from sacpy.jit.analysis.grown import rows_of
-from sacpy.jit.analysis.sliding import sliding
 from sacpy.jit.analysis.ints import linear
+from sacpy.jit.analysis.sliding import sliding
 from sacpy.jit.analysis.straight import cells, is_straight
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import free
@@ -194,7 +194,8 @@ def _tiles(n: LoopNest, p: g.Partition) -> None:
     sizes = {loop.axis: loop.size for loop in n.loops if loop.tag == "tile"}
     wanted = {rank - 1: t.vectors * t.lanes} | ({rank - 2: t.rows} if several else {})
     law(sizes == wanted, "tiles have the size of their registers")
-    law(c.packed or (t.rows > 1) == bool(t.sliding) and t.sliding <= sliding(c), "the rows of a tile of columns share what they load")
+    alone = c.packed or (t.rows > 1) == bool(t.sliding)
+    law(alone and t.sliding <= sliding(c), "the rows of a tile of columns share what they load")
     law(t.lanes & (t.lanes - 1) == 0 and min(t.rows, t.vectors) >= 1, "registers are full")
     polls = [loop.polls for loop in n.loops if loop.tag != "tile" and loop.axis < rank]
     law(all(polls), "loops around tiles look at the stop flag")

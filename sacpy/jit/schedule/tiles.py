@@ -24,17 +24,18 @@ SLIDING = "rows together, as each loads what the next one does"
 REDUCED = "in order, so that each cell adds up as programmed"
 
 
-def tiles_of(c: Contraction) -> Tiles:
-    """The tiles of a contraction: as many registers, whatever the number of sums."""
+def tiles_of(c: Contraction, together: bool = True) -> Tiles:
+    """The tiles of a contraction: as many registers, whatever the number of sums. `together`: rows may be in one tile
+    that it is not packed for."""
     register = max(register_sizes(), default=16)
     lanes, sums = register // size_of(c.base), len(c.targets)
-    if shared := sliding(c):
-        vectors = 4 if register == 64 else 2
-        return Tiles(c, ROWS, max(1, vectors // sums), lanes, shared)
-    if not c.packed:
-        return Tiles(c, 1, max(1, WIDE // sums), lanes)
-    rows, vectors = (8, 3) if register == 64 else (4, 3) if register == 32 else (4, 2)
-    return Tiles(c, max(1, rows // sums), vectors, lanes)
+    if c.packed:
+        rows, vectors = (8, 3) if register == 64 else (4, 3) if register == 32 else (4, 2)
+        return Tiles(c, max(1, rows // sums), vectors, lanes)
+    shared = sliding(c) if together else frozenset()
+    if shared:
+        return Tiles(c, ROWS, max(1, (4 if register == 64 else 2) // sums), lanes, shared)
+    return Tiles(c, 1, max(1, WIDE // sums), lanes)
 
 
 def tiled(p: g.Partition, goals: Sequence[Goal], first: int = 0) -> Tiles | None:
@@ -45,15 +46,14 @@ def tiled(p: g.Partition, goals: Sequence[Goal], first: int = 0) -> Tiles | None
     found = contraction(p)
     if found is None or (first and found.packed):
         return None
-    tiles = tiles_of(found)
-    return tiles if first < p.rank - 1 or not tiles.sliding else Tiles(found, 1, max(1, WIDE // len(found.targets)), tiles.lanes)
+    return tiles_of(found, first < p.rank - 1)
 
 
 def tile_loops(t: Tiles, first: int) -> tuple[Loop, ...]:
     """The loops of tiles, behind those over the first few axes, which are somebody else's."""
     c = t.contraction
     rank, wide = c.p.rank, t.lanes * t.vectors
-    outer = [Loop(k, "serial", 1, polls=True) for k in range(first, rank - 1 - (bool(t.sliding)))]
+    outer = [Loop(k, "serial", 1, polls=True) for k in range(first, rank - 1 - (c.packed or bool(t.sliding)))]
     tiles = [Loop(rank - 1, "tile", wide, PACKED if c.packed else COLUMNS, polls=True)]
     if c.packed:
         tiles.append(Loop(rank - 2, "tile", t.rows, PACKED))

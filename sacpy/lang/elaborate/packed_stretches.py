@@ -32,8 +32,10 @@ class Stretch(Node):
     growth: int
 
 
-def stretches(cx: Context, type: BaseType, sizes: Sequence[core.Atom], elements: core.Atom, span: Span) -> list[Stretch]:
-    """None where rows are found at once, or only by a search."""
+def stretches(
+    cx: Context, type: BaseType, sizes: Sequence[core.Atom], elements: core.Atom, span: Span
+) -> list[Stretch]:
+    """In order; none where rows are found at once, or only by a search."""
     extents = extents_of(type)
     starts, length = extents.sums()[0], extents.sizes()[1]
     if starts is None or length is None or inverse(starts, position(0), extents.axes[0]).kind != "search":
@@ -63,7 +65,8 @@ def stretches(cx: Context, type: BaseType, sizes: Sequence[core.Atom], elements:
         if len(found.growths) > 3:
             rows.insert(1, second)
     result: list[Stretch] = []
-    begin, row = zero, zero
+    begin: core.Atom = zero
+    row: core.Atom = zero
     for growth, to in zip(found.growths, (*rows, sizes[0]), strict=True):
         last = to is sizes[0]
         end = elements if last else between(at(starts, to), begin, elements)
