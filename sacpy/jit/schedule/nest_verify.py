@@ -9,6 +9,7 @@ from sacpy.jit.analysis.along import Along
 from sacpy.jit.analysis.grown import rows_of
 from sacpy.jit.analysis.ints import linear
 from sacpy.jit.analysis.sliding import sliding
+from sacpy.jit.schedule.row_folds import row_folds
 from sacpy.jit.analysis.straight import cells, is_straight
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import free
@@ -16,7 +17,7 @@ from sacpy.jit.schedule.loops import Context, IntoArray, IntoFold, Loop, LoopNes
 
 _PIECES = (
     ("serial",), ("starts", "serial"), ("single",), ("lanes",), ("residues",), ("strip", "blend"), ("strip", "serial"),
-    ("rows", "serial"),
+    ("rows", "serial"), ("together", "serial"),
 )  # fmt: skip
 ONE = g.integer(1)
 
@@ -124,6 +125,9 @@ def _piece(n: LoopNest, loop: Loop, straight: bool, context: Context) -> None:
         case "rows":
             law(p.rank == 1 and _in_place(n) and not n.earlier, "rows are of the elements of arrays")
             law(n.grown is not None and n.grown == rows_of(p), "rows are those that the body asks for")
+        case "together":
+            found = row_folds(p, n.goals, context)
+            law(found is not None and n.folds == found, "rows that run side by side have sums with something in common")
         case "long":
             law(straight, "a body that stands there twice has no loops")
         case "blend":
