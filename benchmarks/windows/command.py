@@ -2,8 +2,8 @@
 limits; the gain by the cut stands beside them.
 
 In: names of manners, how often. Out: the report, and whether something is over its limit. Of one width, manner and size
-all take turns, but for what is left whole, which takes long, and is done once. Ratios are of the shortest repetitions:
-they last milliseconds, and whatever else the machine does adds to some of them.
+all take turns, a burst of calls each, but for what is left whole, which takes long, and is done once. Ratios are of the
+shortest calls: these last a millisecond, and whatever else the machine does adds to some of them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.clib import Library, NoCompiler, library
-from benchmarks.measure import Row, Timing, aligned, as_json, in_turns, seconds_text, table
+from benchmarks.measure import Row, Timing, aligned, as_json, in_bursts, seconds_text, table
 from benchmarks.sac import SacProgram
 
 HERE = Path(__file__).resolve().parent
@@ -93,7 +93,7 @@ def measured(
     for way, function in by_way.items():
         assert np.allclose(function(picture, weights), expected, rtol=1e-4, atol=1e-4), way
     actions = {way: lambda f=function: f(picture, weights) for way, function in by_way.items()}  # type: ignore[misc]
-    found = in_turns({way: a for way, a in actions.items() if way != "whole"}, repetitions)
+    found = in_bursts({way: a for way, a in actions.items() if way != "whole"}, repetitions)
     start = time.perf_counter()
     actions["whole"]()
     return {**found, "whole": Timing((time.perf_counter() - start,))}

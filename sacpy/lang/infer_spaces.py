@@ -112,23 +112,31 @@ class Outline(Node):
     growth: int = 0
 
 
-def rows_of(partition: Partition) -> tuple[Atom, int, Atom] | None:
+def rows_of(partition: Partition) -> list[tuple[Atom, int, Atom]]:
     """How many elements the shortest row has, how much rows grow, and how many there are, of a partition over the
-    elements of such rows: its bounds depend on positions."""
-    flat = tuple(bind.name for bind in partition.scalars or ())
+    elements of such rows, whose bounds depend on positions; of the blocks that they come in before, if they do."""
+    number = partition.scalars[0].name if partition.scalars is not None and len(partition.scalars) == 1 else ""
+    asked: dict[str, tuple[Atom, int, Atom]] = {}
+    left: dict[str, str] = {}
     for s in partition.body.statements:
-        if isinstance(s, Let) and isinstance(s.rhs, Prim) and s.rhs.op == "row":
-            number, least, growth, rows = s.rhs.args
-            if isinstance(number, Var) and isinstance(growth, Const) and (number.name,) == flat:
-                return least, int(growth.value[0]), rows
-    return None
+        if isinstance(s, Let) and isinstance(s.rhs, Prim) and s.rhs.op in ("row", "column"):
+            of, least, growth, rows = s.rhs.args
+            if isinstance(of, Var) and isinstance(growth, Const):
+                asked[of.name] = least, int(growth.value[0]), rows
+                if s.rhs.op == "column":
+                    left[of.name] = s.targets[0].name
+    found: list[tuple[Atom, int, Atom]] = []
+    while number in asked and not (found and found[-1][1]):
+        found.append(asked[number])
+        number = left.get(number, "")
+    return found
 
 
 def outline(known: Inference, loop: WithLoop, partition: Partition) -> Outline:
     """The outline of a partition's index space."""
     rows = rows_of(partition)
-    if rows is not None:
-        return Outline(2, True, (), rows[1])
+    if rows:
+        return Outline(len(rows) + 1, True, (), rows[-1][1])
     lower = None if partition.lower is None else int_vector(_shape(known, partition.lower))
     zero_based = (
         partition.lower_inclusive
@@ -171,12 +179,13 @@ def _rank(known: Inference, loop: WithLoop, partition: Partition) -> int | None:
 def index_space(known: Inference, loop: WithLoop, partition: Partition) -> IndexSpace | None:
     """The index space of a partition, if inference knows all of its bounds."""
     rows = rows_of(partition)
-    if rows is not None:
-        least, count = (_shape(known, a).value for a in (rows[0], rows[2]))
-        if least is None or count is None or min(int(least[0]), int(count[0])) < 0:
+    if rows:
+        shortest, growth, _ = rows[-1]
+        sizes = [_shape(known, a).value for a in (shortest, *(count for *_, count in rows))]
+        least, *counts = (int(v[0]) if v else -1 for v in sizes)
+        if min(least, *counts) < 0:
             return None
-        first = int(least[0]) - min(0, rows[1]) * max(0, int(count[0]) - 1)
-        return IndexSpace.rows((int(count[0]), first), rows[1])
+        return IndexSpace.rows((*counts, least - min(0, growth) * max(0, counts[-1] - 1)), growth)
     length = _rank(known, loop, partition)
     extents = _extents(known, loop)
     if length is None or (partition.upper is None and extents is None):

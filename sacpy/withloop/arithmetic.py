@@ -112,12 +112,15 @@ PLAIN = Plain()
 
 
 def place_in_rows(number: int, least: int, growth: int, rows: int) -> tuple[int, int]:
-    """The row of the element with this number, and its place in the row, as `Arithmetic.in_rows` says; of a number that
-    no element has, some row that there is, or 0.
+    """The row of the element with this number, and its place in the row, as `Arithmetic.in_rows` says, also where all
+    rows have one length; of a number that no element has, some row that there is, or 0.
 
     Counted from the end with the shortest row, rows before row x have (g x^2 + b x) / 2 elements, with g the growth and
     b = 2 least - g. So the row is the whole part of the root of g x^2 + b x - 2 number."""
     last, g = max(0, rows - 1), abs(growth)
+    if not g:
+        row = min(max(0, number) // max(1, least), last)
+        return row, number - row * least
     b = 2 * least - g
     place = number if growth > 0 else rows * least + g * (rows * last // 2) - 1 - number
     row = min(max(0, (isqrt(max(0, 8 * g * place + b * b)) - b) // (2 * g)), last)

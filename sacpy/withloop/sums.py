@@ -319,11 +319,10 @@ def is_never_negative(of: Poly) -> bool:
 
 class Inverse(Node):
     """How the position on an axis is found from the elements `k` that lie before: the last `x` with S(x) <= k. `kind`:
-    "linear" (S = a x: x = k / a), "rows" (S is quadratic: what lies at `x` has `growth` elements more than what lies at
-    x - 1, and at least `least`: a root, see `arithmetic.place_in_rows`), or "search" (bisection)."""
+    "rows" (S is linear or quadratic: what lies at `x` has `growth` elements more than what lies at x - 1, and at least
+    `least`: a quotient, or a root, see `arithmetic.place_in_rows`), or "search" (bisection)."""
 
     kind: str
-    a: Poly = ZERO
     growth: int = 0
     least: Poly = ZERO
 
@@ -334,7 +333,7 @@ def inverse(of: Poly | None, variable: str, end: Poly) -> Inverse:
         return Inverse("search")
     slope = coefficient_of(of, variable)
     if slope is not None and not slope[1].terms and not any(isinstance(f, Power) for m, _ in of.terms for f, _ in m):
-        return Inverse("linear", slope[0])
+        return Inverse("rows", least=slope[0])
     factor = Variable(variable)
     parts: dict[int, Poly] = {}
     for monomial, coefficient in of.terms:
@@ -383,9 +382,7 @@ def index_at(extents: Extents, values: Mapping[str, int], k: int) -> tuple[int, 
             return value_at(s, {**at, position(axis): x})
 
         how = inverse(s, position(axis), extents.axes[axis])
-        if how.kind == "linear":
-            x = k // max(value_at(how.a, at), 1)
-        elif how.kind == "rows":
+        if how.kind == "rows":
             x, _ = place_in_rows(k, value_at(how.least, at), how.growth, end)
         else:
             low, high = 0, end

@@ -23,6 +23,7 @@ PICTURES = {
     "fold_rows": ("GridBlock(1, SplitLast(4, FoldLast2(Gen)))", IndexSpace.rows((4, 4), -1), 1),
     "triangle": ("GridBlock(1, FoldTriangle(Gen))", IndexSpace.rows((6, 1), 1), 1),
     "triangle_odd": ("GridBlock(1, FoldTriangle(Gen))", IndexSpace.rows((5, 5), -1), 1),
+    "triangles": ("GridBlock(1, FoldTriangle(Gen))", IndexSpace.rows((2, 4, 1), 1), 1),
     "split": ("GridBlock(1, SplitLast(4, Gen))", IndexSpace.box((10,)), 1),
     "pad": ("GridBlock(1, PadLast(4, Gen))", IndexSpace.box((4, 7)), 1),
     "chain": (

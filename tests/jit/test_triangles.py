@@ -104,6 +104,46 @@ def test_several_triangles_at_once_and_inside_of_others() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("bound", "spaces"),
+    [
+        ("m, n, i+1", [((4, 41, 1), 1)]),
+        ("m, 2, n, n-i", [((4, 2, 41, 41), -1)]),
+        ("n, i+1, 3", [((41, 3), 3)]),
+        ("n, min(n, i+m) - max(0, i-2)", [((2, 4), 1), ((35, 6), 0), ((4, 6), -1)]),
+        ("n, max(0, i-m)", [((36, 1), 1)]),
+    ],
+)
+def test_blocks_of_triangles_and_stretches_of_bands_are_spaces(
+    bound: str, spaces: list[tuple[tuple[int, ...], int]]
+) -> None:
+    """No position is idle but what fills the last warp of each row, and rows are found without a root."""
+    letters = "bcij" if "2, n" in bound else "bij" if bound.startswith("m") else "ijk"[: 2 + (bound[-1] == "3")]
+    names = ",".join(letters)
+    value = " + ".join(f"{10**k} * {x}" for k, x in enumerate(names.split(",")))
+    program = f"int[.] f(int n, int m) {{ t = {{ [{names}] -> {value} | [{names}] < [{bound}] }}; return (int[.]) t; }}"
+    for n in (0, 7):
+        launched(program, n, 4)
+    found = launched(program, 41, 4, merge=False)
+    wanted = [s for shape, growth in spaces if (s := IndexSpace.rows(shape, growth)).size]
+    assert [x.mapping.space for x in found if x.mapping is not None] == wanted
+    for x in found:
+        assert x.mapping is not None
+        rows = x.mapping.space.size // max(1, x.mapping.space.corner[-1]) + len(x.mapping.space.extents)
+        assert x.mapping.idle < 32 * max(rows, 8)
+        assert bound[-1] == "3" or not {"row", "column"} & _operations(x.kernel)
+
+
+def test_a_mapping_by_pragma_has_an_axis_for_blocks() -> None:
+    chain = "GridBlock(1, SplitLast(8, Permute([1, 0, 2], FoldTriangle(Gen))))"
+    program = (
+        f"int[.] f(int n, int m) {{ t = with {{ #pragma gpukernel {chain}\n ([0,0,0] <= [b,i,j] < [m, n, i+1]) : b; }} "
+        ": genarray([m, n, i+1]); return (int[.]) t; }"
+    )
+    (x,) = launched(program, 9, 3)
+    assert x.mapping is not None and str(x.mapping.chain) == chain and x.mapping.space == IndexSpace.rows((3, 9, 1), 1)
+
+
 # ---------------------------------------------------------------- folds of different lengths
 
 FOLDS = {

@@ -140,10 +140,10 @@ def test_band() -> None:
 @pytest.mark.parametrize(
     ("axes", "kinds"),
     [
-        ((N, X[0] + ONE), "rows linear"),
-        ((N, N - X[0]), "rows linear"),
-        ((N, M), "linear linear"),
-        ((N, X[0] + ONE, X[1] + ONE), "search rows linear"),
+        ((N, X[0] + ONE), "rows rows"),
+        ((N, N - X[0]), "rows rows"),
+        ((N, M), "rows rows"),
+        ((N, X[0] + ONE, X[1] + ONE), "search rows rows"),
     ],
 )
 def test_inverses(axes: tuple[Poly, ...], kinds: str) -> None:

@@ -93,6 +93,11 @@ class Nest(Record):
 
                 assert nest.grown is not None
                 row_loops(low, nest.grown, lower, upper, others)
+            case "together":
+                from sacpy.jit.host.row_folds import grouped_rows
+
+                assert nest.folds is not None
+                grouped_rows(low, nest.folds, self.sinks, head.size, outer, lower, upper, inner)
             case "strip" if nest.products:
                 self.strips_of_rows(head.size, lower, upper, rest, outer, inner)
             case "strip":

@@ -12,6 +12,7 @@ vectors; all of it is read in order. How large tiles are `schedule/tiles` says.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from sacpy.jit.analysis.contractions import names_of
 from sacpy.jit.host.loops import count_loop
@@ -48,6 +49,9 @@ class Tiling:
             else []
         )
         self.panels: dict[str, Array] = {}
+        self.shared = tiles.sliding
+        self.loaded: dict[tuple[str, int], str] = {}  # vectors of these, by name and column, in a step of rows together
+        self.together = ""  # the first of the rows of columns that are computed together, where they are
         self.width = 0  # columns of the panels that are being used
         self.origin = ""  # the row that is stored as row 0, if that is another
         self.at_column = 0  # the vector's place among them
@@ -100,6 +104,9 @@ class Tiling:
             self.columns(index, "", "")
             return
         lower, upper = self.bounds(k)
+        if self.shared and k == p.rank - 2:
+            self.sliding(index, lower, upper)
+            return
         if self.c.packed and k == p.rank - 2:
             self.columns(index, lower, upper)
             return
@@ -110,6 +117,29 @@ class Tiling:
             self.outer((*index, i))
 
         count_loop(self.low, lower, upper, "1", body)
+
+    def sliding(self, index: tuple[str, ...], lower: str, upper: str) -> None:
+        """Rows that share what they load: some at a time, where each has as many rounds as there are others; then
+        single ones."""
+        low, code = self.low, self.code
+        count = code.difference(upper, lower)
+        rounds = code.difference(low.wide(self.c.inner.upper[0]), low.wide(self.c.inner.lower[0]))
+        enough = code.op(f"icmp sge i64 {rounds}, {self.rows - 1}")
+        left = code.op(f"select i1 {enough}, i64 {code.op(f'srem i64 {count}, {self.rows}')}, i64 {count}")
+        middle = code.sum(lower, code.difference(count, left))
+
+        def single(i: str) -> None:
+            low.poll()
+            self.bind(self.c.p.index[-2], i)
+            self.outer((*index, i))
+
+        def several(i: str) -> None:
+            self.together = i
+            self.columns(index, "", "")
+            self.together = ""
+
+        count_loop(low, lower, middle, str(self.rows), several)
+        count_loop(low, middle, upper, "1", single)
 
     def bounds(self, k: int) -> tuple[str, str]:
         lower, upper = self.first if k == 0 else ("", "")
@@ -164,7 +194,7 @@ class Tiling:
         """All rows of a column: full tiles, then single rows."""
         code = self.code
         if not self.c.packed:
-            tile("", 1)
+            tile(self.together, self.rows if self.together else 1)
             return
         count = code.difference(last, first)
         whole = code.difference(count, code.op(f"srem i64 {count}, {self.rows}"))
@@ -230,8 +260,8 @@ class Tiling:
                         slot,
                     )
 
-        def body() -> None:
-            for r in range(rows):
+        def body(some: Sequence[int]) -> None:
+            for r in some:
                 for v in range(vectors):
                     self.at_column = v * self.lanes
                     for step, tile, term in zip(c.steps, sums, self.terms(at_i[r], at_j[v], masks[v])):
@@ -241,7 +271,10 @@ class Tiling:
                             found[s.targets[0].name] = self.operation(s.rhs, found)
                         code.store(self.registers.vector, found[step.new.name], tile[r][v])
 
-        self.rounds(body)
+        if self.together:
+            self.slid_rounds(rows, body)
+        else:
+            self.rounds(lambda: body(range(rows)))
         if not c.plain:
             self.finish_cells(outer, i, j, sums, columns)
             return
@@ -277,6 +310,27 @@ class Tiling:
 
         count_loop(self.low, self.low.wide(inner.lower[axis]), self.low.wide(inner.upper[axis]), "1", round_)
 
+    def slid_rounds(self, rows: int, body: Callable[[Sequence[int]], None]) -> None:
+        """The rounds of rows that share what they load, by what they load: that for k of the first row is that for
+        k - 1 of the second, and so on. Each row has its rounds in their order: the last one begins and ends last."""
+        low, code = self.low, self.code
+        lower, upper = (low.wide(bounds[0]) for bounds in (self.c.inner.lower, self.c.inner.upper))
+
+        def step(k: str, some: Sequence[int]) -> None:
+            self.loaded = {}
+            for r in some:
+                self.bind(self.c.k, code.difference(k, str(r)))
+                body((r,))
+            self.loaded = {}
+
+        for s in range(rows - 1):
+            self.rounds(partial(step, code.sum(lower, str(s)), range(s + 1)), 1)
+        count_loop(
+            low, code.sum(lower, str(rows - 1)), upper, "1", lambda k: self.rounds(partial(step, k, range(rows)), 1)
+        )
+        for s in range(rows - 1):
+            self.rounds(partial(step, code.sum(upper, str(s)), range(s + 1, rows)), 1)
+
     def place(self, outer: tuple[str, ...], i: str, j: str) -> tuple[str, ...]:
         """The index of a cell."""
         row = self.code.difference(i, self.origin) if self.origin else i
@@ -299,6 +353,7 @@ class Tiling:
             row, column = code.sum(i, r) if i else "", code.sum(j, x)
             if row:
                 self.bind(c.p.index[-2], row)
+                low.block(g.Block(c.rows, ()))
             self.bind(c.j, column)
             for target, memory in zip(c.targets, memories):
                 low.bind_scalar(
@@ -323,6 +378,7 @@ class Tiling:
         written once for each; LLVM merges them."""
         if i:
             self.bind(self.c.p.index[-2], i)
+            self.low.block(g.Block(self.c.rows, ()))
         self.bind(self.c.j, j)
         found: dict[str, str] = {}
         for s in self.c.inner.body.statements:
@@ -330,15 +386,21 @@ class Tiling:
             if s.targets[0].name not in self.c.vectors:
                 self.low.statement(s, set(), {})
                 continue
-            panel = self.panels.get(s.targets[0].name)
-            found[s.targets[0].name] = (
-                self.packed(panel)
-                if panel
-                else self.load(s.rhs, mask)
-                if isinstance(s.rhs, g.Load)
-                else self.operation(s.rhs, found)
-            )
+            found[s.targets[0].name] = self.vector(s, mask, found)
         return [self.operand(a, found) for a in self.c.inner.body.results]
+
+    def vector(self, s: g.Let, mask: str, found: Mapping[str, str]) -> str:
+        """The vector that a statement of a term sets, from those that were found before."""
+        key = s.targets[0].name, self.at_column
+        if key in self.loaded:
+            return self.loaded[key]
+        panel = self.panels.get(s.targets[0].name)
+        if panel:
+            return self.packed(panel)
+        made = self.load(s.rhs, mask) if isinstance(s.rhs, g.Load) else self.operation(s.rhs, found)
+        if self.together and s.targets[0].name in self.shared:
+            self.loaded[key] = made
+        return made
 
     def packed(self, panel: Array) -> str:
         """The vector of a panel at the current k."""

@@ -15,6 +15,7 @@ from typing import Any, TypeVar, overload
 
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.names import Names
+from sacpy.jit.ir.operations import PLACES
 from sacpy.nodes import replace
 
 R = TypeVar("R")
@@ -252,13 +253,14 @@ def _add(count: Counter[str], atoms: Iterable[g.Atom]) -> None:
 
 
 def laid_out_rows(w: g.WithLoop, p: g.Partition) -> tuple[g.Var, ...]:
-    """The rows of a partition's index, which its pragmas lay out even where no cell depends on them."""
+    """The rows that a partition's index lies in, and its places there, which its pragmas lay out even where no cell
+    depends on them."""
     if not (w.pragmas or p.pragmas):
         return ()
     return tuple(
         s.targets[0]
         for s in p.body.statements
-        if isinstance(s, g.Let) and isinstance(s.rhs, g.Op) and s.rhs.code == "row" and s.rhs.args[0] == p.index[0]
+        if isinstance(s, g.Let) and isinstance(s.rhs, g.Op) and s.rhs.code in PLACES
     )
 
 

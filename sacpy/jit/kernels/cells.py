@@ -118,16 +118,16 @@ class Cells:
             elif number not in whole:
                 chain = self._asked(number, parameters)
                 p = w.partitions[number]
-                own_spaces = [triangles.positions(p, q.space, numbers) for q in pieces if q.partition == number]
-                if chain is not None and not self._fits(chain, own_spaces):
+                own = (q.space for q in pieces if q.partition == number)
+                if chain is not None and not self._fits(chain, (triangles.positions(p, s, numbers) or s for s in own)):
                     whole.add(number)
                     launches += self._alone(
                         number, chain, spaces, numbers, "its mapping does not fit what other partitions leave of it"
                     )
                     continue
-                more, own = self._piece(piece, chain, spaces, numbers)
+                more, made = self._piece(piece, chain, spaces, numbers)
                 temporaries += more
-                launches += own
+                launches += made
         return temporaries, launches
 
     def _asked(self, number: int, parameters: Mapping[str, int]) -> chains.Chain | None:
@@ -279,7 +279,7 @@ class Cells:
             found = segments.launches(self.source, number, segment, piece.space, numbers, self.options, self.kernels)
             if found:
                 return [], found
-        if positions.growth and squares is None:
+        if positions is not None and squares is None:
             if wanted is not None and wanted.mode == "shared":
                 raise staging.cannot_stage(wanted, "what rows that grow read is no box")
             chain, reasons = (chain, reasons) if chain is not None else self._chosen(positions)

@@ -139,7 +139,7 @@ class Folds:
         if chain is not None:
             chosen = {q.name: parameters[q.name] for q in chain.parameters if q.name in parameters}
             positions = triangles.positions(self.source.with_loop.partitions[number], space, numbers)
-            mapping = chain.bind(**chosen).map(positions, device)
+            mapping = chain.bind(**chosen).map(space if positions is None else positions, device)
             problem = self._problem(number, mapping)
             if problem is not None:
                 raise problem

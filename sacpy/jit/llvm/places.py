@@ -62,6 +62,11 @@ def _place(code: Code, op: Op, args: Sequence[str], flags: str, sqrt: Sqrt) -> t
     growth = _growth(op)
     g = abs(growth)
     last = _last(code, rows)
+    if not growth:
+        length = code.op(f"select i1 {code.op(f'icmp sgt i32 {least}, 0')}, i32 {least}, i32 1")
+        found = code.op(f"udiv i32 {number}, {length}")
+        row = code.op(f"select i1 {code.op(f'icmp ult i32 {found}, {last}')}, i32 {found}, i32 {last}")
+        return row, code.op(f"mul i32 {row}, {least}")
     if growth < 0:  # counted from the end
         all_ = code.op(f"add i32 {code.op(f'mul i32 {rows}, {least}')}, {_product(code, _steps(code, rows), g)}")
         place_ = code.op(f"sub i32 {code.op(f'add i32 {all_}, -1')}, {number}")

@@ -18,6 +18,7 @@ over what a round of the outer one leaves them. Their tags:
     lanes       a fixed number of accumulators, `vectors` of `size` lanes; `rest`: what is left has fewer
     single      one index after the other, and no vectors
     tile        so many cells in registers
+    together    so many rows at a time, whose sums run side by side; the loop inside is for those that are left
     mesh        one index of each of so many partitions in a round
 """
 
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from sacpy.jit.analysis.scans import Chain, Scan
     from sacpy.jit.schedule.checks_ahead import CheckedAhead
     from sacpy.jit.schedule.residues import Residues
+    from sacpy.jit.schedule.row_folds import RowFolds
     from sacpy.jit.schedule.row_products import RowProduct
 
 
@@ -105,12 +107,14 @@ class Loop(Node):
 
 
 class Tiles(Node):
-    """A contraction whose cells are computed `rows` times `vectors` times `lanes` at a time, in registers."""
+    """A contraction whose cells are computed `rows` times `vectors` times `lanes` at a time, in registers. `sliding`:
+    elements that rows of columns share (`analysis/sliding`)."""
 
     contraction: Contraction
     rows: int
     vectors: int
     lanes: int
+    sliding: frozenset[str] = frozenset()
 
 
 class LoopNest(Node):
@@ -118,7 +122,8 @@ class LoopNest(Node):
     in front of the loops of each axis (none: nothing is hoisted); `body`: what an index runs then, behind `products`,
     rows that are computed a strip at a time, or by the nests `few` where there are too few for tiles. `earlier`:
     partitions whose indices are left out; `noted`: a check that fails is noted, and leaves behind the loop; `leaves`:
-    the loops end where all folds have what they stop at; `grown`: the rows that the index lies in."""
+    the loops end where all folds have what they stop at; `grown`: the rows that the index lies in; `folds`: the sums along
+    rows that run side by side."""
 
     partition: g.Partition
     goals: tuple[Goal, ...]
@@ -131,6 +136,7 @@ class LoopNest(Node):
     residues: Residues | None = None
     tiles: Tiles | None = None
     grown: GrownRows | None = None
+    folds: RowFolds | None = None
     noted: bool = False
     leaves: bool = False
 

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from sacpy.jit.analysis.along import Along
 from sacpy.jit.analysis.grown import rows_of
 from sacpy.jit.analysis.ints import linear
+from sacpy.jit.analysis.sliding import sliding
+from sacpy.jit.schedule.row_folds import row_folds
 from sacpy.jit.analysis.straight import cells, is_straight
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import free
@@ -15,7 +17,7 @@ from sacpy.jit.schedule.loops import Context, IntoArray, IntoFold, Loop, LoopNes
 
 _PIECES = (
     ("serial",), ("starts", "serial"), ("single",), ("lanes",), ("residues",), ("strip", "blend"), ("strip", "serial"),
-    ("rows", "serial"),
+    ("rows", "serial"), ("together", "serial"),
 )  # fmt: skip
 ONE = g.integer(1)
 
@@ -123,6 +125,9 @@ def _piece(n: LoopNest, loop: Loop, straight: bool, context: Context) -> None:
         case "rows":
             law(p.rank == 1 and _in_place(n) and not n.earlier, "rows are of the elements of arrays")
             law(n.grown is not None and n.grown == rows_of(p), "rows are those that the body asks for")
+        case "together":
+            found = row_folds(p, n.goals, context)
+            law(found is not None and n.folds == found, "rows that run side by side have sums with something in common")
         case "long":
             law(straight, "a body that stands there twice has no loops")
         case "blend":
@@ -183,14 +188,18 @@ def _tiles(n: LoopNest, p: g.Partition) -> None:
     c = t.contraction
     law(c.p == p and _in_place(n) and bool(n.goals) and not n.earlier, "tiles are of one partition's arrays")
     axes = [loop.axis for loop in n.loops]
-    tail = [rank - 1, *([rank - 2] if c.packed else ()), *range(rank, rank + c.inner.rank)]
-    law(axes[-len(tail) :] == tail, "tiles of columns, then of rows, then what each cell reduces, in order")
+    several = c.packed or bool(t.sliding)
+    two = [rank - 1, rank - 2] if c.packed else [rank - 2, rank - 1]
+    tail = [*(two if several else [rank - 1]), *range(rank, rank + c.inner.rank)]
+    law(axes[-len(tail) :] == tail, "tiles of columns and of rows, then what each cell reduces, in order")
     head = axes[: -len(tail)]
     law(head == list(range(head[0] if head else 0, len(head) + (head[0] if head else 0))), "the others are row-major")
-    law(not head or head[-1] == rank - 2 - c.packed, "each axis has a loop")
-    sizes = [loop.size for loop in n.loops if loop.tag == "tile"]
-    law(sizes == [t.vectors * t.lanes, *([t.rows] if c.packed else [])], "tiles have the size of their registers")
-    law(c.packed or t.rows == 1, "a tile of columns is one row")
+    law(not head or head[-1] == rank - 2 - several, "each axis has a loop")
+    sizes = {loop.axis: loop.size for loop in n.loops if loop.tag == "tile"}
+    wanted = {rank - 1: t.vectors * t.lanes} | ({rank - 2: t.rows} if several else {})
+    law(sizes == wanted, "tiles have the size of their registers")
+    alone = c.packed or (t.rows > 1) == bool(t.sliding)
+    law(alone and t.sliding <= sliding(c), "the rows of a tile of columns share what they load")
     law(t.lanes & (t.lanes - 1) == 0 and min(t.rows, t.vectors) >= 1, "registers are full")
     polls = [loop.polls for loop in n.loops if loop.tag != "tile" and loop.axis < rank]
     law(all(polls), "loops around tiles look at the stop flag")

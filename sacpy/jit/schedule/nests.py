@@ -20,6 +20,7 @@ from sacpy.jit.schedule.loops import Context, Goal, IntoArray, IntoFold, Loop, L
 if TYPE_CHECKING:
     from sacpy.jit.analysis.grown import Rows as GrownRows
     from sacpy.jit.schedule.residues import Residues
+    from sacpy.jit.schedule.row_folds import RowFolds
     from sacpy.jit.schedule.row_products import RowProduct
 
 SMALL = 12  # statements of a body that may stand there twice, for short rows and for long ones
@@ -38,6 +39,7 @@ TOGETHER = "the index is divided, and nothing is left to divide where its remain
 REGROUPED = "a fold on reals that may be regrouped, in lanes that depend on the program alone"
 ORDERED = "a fold that LLVM would fail to make vectors of, or make in vain"
 GROWING = "the row of the next element follows from that of this one"
+SIDE_BY_SIDE = "sums along rows with something in common, which is loaded once for some of them"
 STRIPS = "rows that are products with a matrix are computed a strip at a time, in tiles"
 
 
@@ -56,8 +58,8 @@ def nest_of(
     if not earlier and _has_loops(p.body):
         from sacpy.jit.schedule.tiles import tile_loops, tiled
 
-        tiles = tiled(p, goals)
-        if tiles is not None and not (first and tiles.contraction.packed):
+        tiles = tiled(p, goals, first)
+        if tiles is not None:
             left = found.partition
             return LoopNest(left, goals, tile_loops(tiles, first), left.body, found.before, tiles=tiles)
     return _Nesting(found.partition, goals, context, earlier, found.before).nest(first)
@@ -91,6 +93,7 @@ class _Nesting:
         self.leaves = bool(stops) and all(stops)
         self.residues: Residues | None = None
         self.grown: GrownRows | None = None
+        self.folds: RowFolds | None = None
 
     def nest(self, first: int) -> LoopNest:
         p, few = self.p, []
@@ -116,6 +119,7 @@ class _Nesting:
             tuple(few),
             self.residues,
             grown=self.grown,
+            folds=self.folds,
             noted=noted,
             leaves=self.leaves,
         )
@@ -150,6 +154,10 @@ class _Nesting:
         elif p.width is None or p.width[k] == g.integer(1):
             if innermost and self.grows():
                 yield Loop(k, "rows", 0, GROWING)
+            if innermost and self.sums_rows():
+                from sacpy.jit.schedule.row_folds import ROWS
+
+                yield Loop(k, "together", ROWS, SIDE_BY_SIDE)
             yield self.plain(k, innermost, polls)
         else:
             if p.step is None or p.width[k] != p.step[k]:
@@ -196,6 +204,15 @@ class _Nesting:
 
         self.grown = rows_of(self.left)
         return self.grown is not None
+
+    def sums_rows(self) -> bool:
+        """Whether some rows are summed together."""
+        if self.earlier or self.products or self.straight or self.grown is not None or not _has_loops(self.body):
+            return False
+        from sacpy.jit.schedule.row_folds import row_folds
+
+        self.folds = row_folds(self.left, self.goals, self.context)
+        return self.folds is not None
 
     def may_be_long(self) -> bool:
         """Whether a row may go on for long where nobody looks at the stop flag: one that makes no array has as many

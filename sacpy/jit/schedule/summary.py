@@ -77,6 +77,7 @@ def _tagged(loop: Loop) -> str:
         "strip": f"in strips of {size}",
         "residues": f"{size} at a time",
         "rows": "row by row",
+        "together": f"{size} rows side by side",
         "blend": "without gaps",
         "single": "one by one",
     }[loop.tag]

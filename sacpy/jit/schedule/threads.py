@@ -31,6 +31,8 @@ LINES = "one axis: a chunk has whole cache lines"
 PANELS = "each chunk packs a whole matrix, so there are few"
 STRIPS = "a chunk has whole strips of rows that are products"
 EVEN = "rows differ in length: chunks of equal work"
+SLIDING = "a chunk has whole tiles of rows that share what they load"
+GROUPS = "a chunk has whole groups of rows whose sums run side by side"
 PLAIN = "indices in any order, as many as are worth it"
 
 
@@ -53,12 +55,18 @@ def threads_of(part: Part, goals: Sequence[Goal]) -> Threads:
         return Threads(CUT, cut=True)
     if tiles is not None and tiles.contraction.packed:
         return Threads(PANELS, ROWS_OF_TILES, TILED_ROWS, TILED_CHUNKS)
+    if tiles is not None and tiles.sliding and p.rank == 2:
+        return Threads(SLIDING, tiles.rows)
     if part.products and p.rank == 1:
         from sacpy.jit.schedule.row_products import ROWS
 
         return Threads(STRIPS, ROWS_OF_TILES, ROWS)
     if p.step is None and tiles is None and all(map(_may_be_empty, goals)) and is_uneven(part):
         return Threads(EVEN, LINE, even=True)
+    if part.folds is not None and p.rank == 1:
+        from sacpy.jit.schedule.row_folds import ROWS
+
+        return Threads(GROUPS, ROWS)
     plain = p.step is None or p.step[0] == integer(1)
     if p.rank == 1 and plain and (tiles is not None or is_straight(p.body, cells(p.body))):
         return Threads(LINES, ALIGNED)

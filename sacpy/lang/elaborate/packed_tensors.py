@@ -17,12 +17,13 @@ from sacpy.lang.elaborate.freenames import mentioned
 from sacpy.lang.elaborate.operators import operator_of
 from sacpy.lang.elaborate.packed_functions import LongMachine, extents_of, int_of, long_of
 from sacpy.lang.elaborate.packed_sizes import evaluated, total, value_of
+from sacpy.lang.elaborate.packed_stretches import Stretch, stretches
 from sacpy.lang.elaborate.usertypes import BUILTINS, INT, BaseType
 from sacpy.lang.source import Span
 from sacpy.nodes import Node, replace
 from sacpy.withloop import piecewise as pw
 from sacpy.withloop.piecewise import Poly
-from sacpy.withloop.sums import Inverse, inverse, lowest, position
+from sacpy.withloop.sums import inverse, lowest, position
 
 
 def comprehension(cx: Context, node: ast.Tensor, scalars: tuple[str, ...], spec: str) -> Value:
@@ -49,8 +50,8 @@ def comprehension(cx: Context, node: ast.Tensor, scalars: tuple[str, ...], spec:
             help="write [i,j] < [n, i+1], and compute with i and j in the value",
         )
     space = _space(cx, r.upper, scalars, r.upper_inclusive)
-    body, (value,) = _body(cx, space, scalars, part.lhs_span, lambda: [cx.value(part.value)], part.span, True)
-    return _array(cx, space, body, value, node.span)
+    bodies, (value,) = _bodies(cx, space, scalars, part.lhs_span, lambda: [cx.value(part.value)], part.span, True)
+    return _array(cx, space, bodies, value, node.span)
 
 
 class Space(Node):
@@ -128,18 +129,18 @@ def with_loop(cx: Context, node: ast.With, fill: Callable[[ast.Part], list[Value
                 help="write the bound of the generator",
             )
     scalar = isinstance(op, ast.GenarrayOp)
-    body, values = _body(cx, space, g.scalars, g.index_span, lambda: fill(part), part.span, scalar)
-    body = replace(body, pragmas=part.pragmas)
+    bodies, values = _bodies(cx, space, g.scalars, g.index_span, lambda: fill(part), part.span, scalar)
+    bodies = tuple(replace(body, pragmas=part.pragmas) for body in bodies)
     if len(values) != 1:
         gives = f"this partition gives {len(values)} values, the with-loop has 1 operator"
         cx.fail("E0427", gives, part.span, f"gives {len(values)}", help="give one value per operator: (..) { .. } : x;")
     if isinstance(op, ast.GenarrayOp):
-        return _array(cx, space, body, values[0], node.span, node.pragmas)
+        return _array(cx, space, bodies, values[0], node.span, node.pragmas)
     made = operator_of(cx, op)
-    operators = made.make(values[0].type, (body,))
+    operators = made.make(values[0].type, bodies)
     result = made.result or values[0].type
     binds = cx.binds("w", result, node.span)
-    cx.emit(core.Let(binds, core.WithLoop((body,), operators, node.pragmas), node.span))
+    cx.emit(core.Let(binds, core.WithLoop(bodies, operators, node.pragmas), node.span))
     return Value(result, tuple(core.Var(b.name, node.span) for b in binds), node.span)
 
 
@@ -177,7 +178,7 @@ def _axes(
     return found
 
 
-def _body(
+def _bodies(
     cx: Context,
     space: Space,
     scalars: tuple[str, ...],
@@ -185,16 +186,32 @@ def _body(
     make: Callable[[], list[Value]],
     span: Span,
     scalar: bool,
+) -> tuple[tuple[core.Partition, ...], list[Value]]:
+    """The partitions over the elements' numbers, whose bodies find the position: one, or one for each stretch of rows;
+    and the values that `make` gives in the first, which are `scalar` where they become elements."""
+    found = stretches(cx, space.type, space.sizes, space.elements, span)
+    made = [_body(cx, space, stretch, scalars, names_span, make, span, scalar) for stretch in found or (None,)]
+    return tuple(body for body, _ in made), made[0][1]
+
+
+def _body(
+    cx: Context,
+    space: Space,
+    stretch: Stretch | None,
+    scalars: tuple[str, ...],
+    names_span: Span,
+    make: Callable[[], list[Value]],
+    span: Span,
+    scalar: bool,
 ) -> tuple[core.Partition, list[Value]]:
-    """The partition over the elements' numbers, whose body finds the position; and the values that `make` gives in
-    it, which are `scalar` where they become elements."""
+    """A partition, and the values in it."""
     index, flat = cx.bind("iv", "int", span), cx.bind("k", "int", span)
     variables: Variables = dict(cx.variables)
     values: list[Value] = []
 
     def fill() -> None:
         longs = {f"p{k}": long_of(cx, a, span) for k, a in enumerate(space.sizes)}
-        at = inverted(cx, space.type, longs, space.table, core.Var(flat.name, span), span)
+        at = inverted(cx, space.type, longs, space.table, core.Var(flat.name, span), span, stretch)
         for name, atom in zip(scalars, at, strict=True):
             if name != "_":
                 cx.variables[name] = Value(INT, (_named(cx, atom, name, names_span),), names_span)
@@ -211,14 +228,21 @@ def _body(
             cx.comprehension = outer
 
     body = cx.block(fill, variables)
-    shape = cx.let("int", core.ArrayCons((space.elements,)), span)
-    zero = core.Const("int", (1,), (0,), span)
+    begin: core.Atom = core.Const("int", (1,), (0,), span)
+    if stretch is not None and isinstance(stretch.begin, core.Var):
+        begin = cx.let("int", core.ArrayCons((stretch.begin,)), span)
+    end = cx.let("int", core.ArrayCons((space.elements if stretch is None else stretch.end,)), span)
     atoms = tuple(a for v in values for a in v.atoms)
-    return core.Partition(zero, True, shape, False, None, None, index, (flat,), body, atoms, (), span), values
+    return core.Partition(begin, True, end, False, None, None, index, (flat,), body, atoms, (), span), values
 
 
 def _array(
-    cx: Context, space: Space, body: core.Partition, value: Value, span: Span, pragmas: tuple[ast.Pragma, ...] = ()
+    cx: Context,
+    space: Space,
+    bodies: tuple[core.Partition, ...],
+    value: Value,
+    span: Span,
+    pragmas: tuple[ast.Pragma, ...] = (),
 ) -> Value:
     """The packed array of the values."""
     if value.type.key not in BUILTINS:
@@ -229,9 +253,10 @@ def _array(
             f"this is {value.type.shown}",
             help="make one such array for each part",
         )
-    assert body.upper is not None, "the number of elements"
+    shape = bodies[-1].upper
+    assert shape is not None, "the number of elements"
     target = cx.bind("w", value.type.core, span)
-    cx.emit(core.Let((target,), core.WithLoop((body,), (core.Genarray(body.upper, None),), pragmas), span))
+    cx.emit(core.Let((target,), core.WithLoop(bodies, (core.Genarray(shape, None),), pragmas), span))
     whole = extents.packed(value.type, space.axes, space.span).type
     return value_of(cx, whole, core.Var(target.name, span), space.sizes, space.table, span)
 
@@ -243,9 +268,16 @@ def _named(cx: Context, atom: core.Atom, name: str, span: Span) -> core.Var:
 
 
 def inverted(
-    cx: Context, type: BaseType, values: dict[str, core.Atom], table: core.Atom | None, flat: core.Atom, span: Span
+    cx: Context,
+    type: BaseType,
+    values: dict[str, core.Atom],
+    table: core.Atom | None,
+    flat: core.Atom,
+    span: Span,
+    stretch: Stretch | None,
 ) -> list[core.Atom]:
-    """The position of the element with the number `flat`, as ints."""
+    """The position of the element with the number `flat`, as ints. `stretch`: that of the rows in which it lies, where
+    there are several."""
     extents = extents_of(type)
     left = flat
     values = dict(values)
@@ -253,20 +285,33 @@ def inverted(
     bounded = False  # whether what is left is known to lie where it may
     for axis, extent in enumerate(extents.axes):
         name, x = position(axis), left
-        if axis < extents.rank - 1:
+        if axis == 0 and stretch is not None:
+            x, left = _in_stretch(cx, stretch, left, span)
+        elif axis < extents.rank - 1:
             how = inverse(extents.sums()[axis], name, extent)
             bounded = how.kind == "rows"
             if bounded:
                 args = (left, *(int_of(cx, p, values, span) for p in (how.least, pw.number(how.growth), extent)))
                 x, left = (cx.prim("int", op, *args, span=span) for op in ("row", "column"))
             else:
-                x, left = _last_below(cx, how, extents.sums()[axis], name, values, table, left, extent, span)
+                x, left = _last_below(cx, extents.sums()[axis], name, values, table, left, extent, span)
         if not bounded:
             most = int_of(cx, extent - pw.ONE, values, span)  # what analyses see of the inverse
             x = _between(cx, x, most, lowest(extents, axis), span)
         values[name] = long_of(cx, x, span)
         found.append(x)
     return found
+
+
+def _in_stretch(cx: Context, stretch: Stretch, flat: core.Atom, span: Span) -> tuple[core.Atom, core.Atom]:
+    """The row of an element in a stretch of rows, and its place in it."""
+    growth = core.Const("int", (), (stretch.growth,), span)
+    number = flat
+    if isinstance(stretch.begin, core.Var):
+        number = cx.prim("int", "sub", flat, stretch.begin, span=span)
+    args = (number, stretch.least, growth, stretch.count)
+    row, left = (cx.prim("int", op, *args, span=span) for op in ("row", "column"))
+    return cx.prim("int", "add", stretch.first, row, span=span), left
 
 
 def _between(cx: Context, x: core.Atom, most: core.Atom, least: Poly | None, span: Span) -> core.Atom:
@@ -281,7 +326,6 @@ def _between(cx: Context, x: core.Atom, most: core.Atom, least: Poly | None, spa
 
 def _last_below(
     cx: Context,
-    how: Inverse,
     of: Poly | None,
     name: str,
     values: dict[str, core.Atom],
@@ -310,9 +354,6 @@ def _last_below(
     def found(x: core.Atom) -> tuple[core.Atom, core.Atom]:
         return short(x), cx.prim("int", "sub", left, short(before(x)), span=span)
 
-    if how.kind == "linear":
-        x = long("div", wide, long("max", pw.computed(how.a, machine, values), machine.whole(1)))
-        return found(x)
     least, most = cx.bind("low", "long", span), cx.bind("high", "long", span)
     tests: list[core.Atom] = []
     updates: list[core.Atom] = []

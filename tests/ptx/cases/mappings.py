@@ -84,6 +84,21 @@ for name, bound in TRIANGLES.items():
             (47,),
             (1,),
         )
+for name, index, bound in (
+    ("blocks of triangles", "b,i,j", "[7, n, i+1]"),
+    ("triangles of pairs", "i,j,b", "[n, n-i, 2]"),
+    ("a band", "i,j", "[n, min(n, i+8) - max(0, i-5)]"),
+    ("rows that begin to grow", "i,j", "[n, max(0, i-9)]"),
+):
+    value = "i" if index == "i,j" else "b"
+    case(
+        f"{name} as auto has them",
+        f"int[.] f(int n) {{ t = {{ [{index}] -> 1000 * i - j + 7 * {value} | [{index}] < {bound} }}; "
+        "return (int[.]) t; }",
+        (46,),
+        (47,),
+        (3,),
+    )
 case(
     "fold of a triangle by FoldTriangle",
     (
