@@ -223,6 +223,27 @@ def classics() -> list[Classic]:
     ]
     found += [
         Classic(
+            f"product 1280^3, {word}, tensor cores ({form})",
+            PRODUCT.format(t=word, z=zero).replace("with { (", f"with {{\n#pragma gpufold mma({form})\n(", 1),
+            (reals(t, 1280, 1280), reals(t, 1280, 1280)),
+            1280**3,
+            3 * 1280 * 1280 * unit,
+            f"multiplied_{word[0]}",
+            (1280 // columns, 1280 // 128),
+            (256,),
+            (1280, 1280, 1280),
+            (1280, 1280),
+            LIMITS["tensor cores"],
+            1.02,
+            2,
+        )
+        for t, word, unit, zero, form, columns in (
+            (D, "double", 8, "0.0", "f64", 64),
+            (F, "float", 4, "0f", "tf32", 128),
+        )
+    ]
+    found += [
+        Classic(
             f"row sums, double, gpufold {way}",
             ROWS.replace("with { (", f"with {{\n#pragma gpufold {way}\n(", 1),
             (reals(D, 2048, 1024),),
@@ -247,6 +268,7 @@ def classics() -> list[Classic]:
 LIMITS = {
     "relaxation": 0.47,
     "product": 1.02,
+    "tensor cores": 1.05,
     "sum, double": 0.75,
     "sum, float": 1.02,
     "transposition": 0.87,

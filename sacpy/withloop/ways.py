@@ -32,8 +32,8 @@ class GpuFold(Node):
 
     way: Literal["interleaved", "halving", "shuffle", "runs", "strided", "mma"]
     each: int = 0
-    form: str = ""
     span: Offsets | None = field(default=None, compare=False)
+    form: str = ""
 
     @property
     def words(self) -> str:

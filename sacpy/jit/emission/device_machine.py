@@ -252,7 +252,7 @@ class DeviceMachine(Machine):
         record = f"{{{', '.join([type_] * sizes[0])}}}"
         args = ", ".join(f"{t} {x}" for t, many in given for x in many)
         tail = code.module.attribute("convergent nounwind")
-        found = code.op(f'call {record} asm sideeffect "{name} {groups};", "{",".join(kinds)}"({args}) {tail}')
+        found = code.op(f'call {record} asm "{name} {groups};", "{",".join(kinds)}"({args}) {tail}')
         return [code.op(f"extractvalue {record} {found}, {n}") for n in range(sizes[0])]
 
     def loop_note(self, s: SeqFor) -> str:

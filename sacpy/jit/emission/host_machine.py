@@ -175,11 +175,12 @@ class HostMachine(Machine):
 
         def all_cells() -> None:
             own = self.number
-            self._loop(
-                "0",
-                str(rows),
-                lambda row: self._loop("0", str(halves), lambda half: [cell(own, row, half, e) for e in range(OWN)]),
-            )
+
+            def half_row(row: str, half: str) -> None:
+                for e in range(OWN):
+                    cell(own, row, half, e)
+
+            self._loop("0", str(rows), lambda row: self._loop("0", str(halves), lambda half: half_row(row, half)))
 
         self.threads(all_cells)
 

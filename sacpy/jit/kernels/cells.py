@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
 from sacpy.jit.ir.graph import Atom, Modarray, Var, extents_of
+from sacpy.jit.ir.matrix_units import COLUMNS, FOLDED
 from sacpy.jit.kernels import across, blocks, maps, product_tiles, rows, segments, staging, triangles, wide
 from sacpy.jit.kernels.contraction import contraction
 from sacpy.jit.kernels.launches import Buffer, KernelOptions, Launch
@@ -261,7 +262,8 @@ class Cells:
         if found is not None:
             return [], self._tiled(piece, found[0], (f"the pragma says so: {way.words}",), found[1], numbers)
         temporaries, launches = self._laid_out(piece, number, asked, spaces, numbers, None)
-        why = f"where a row, a column or an index is all there is, {way.words} has no matrices to multiply"
+        least = f"{COLUMNS} rows and columns by {FOLDED} indices"
+        why = f"tensor cores multiply {least} at least, so {way.words} does nothing"
         return temporaries, [replace(launch, reasons=(*launch.reasons, why)) for launch in launches]
 
     def _laid_out(

@@ -158,21 +158,20 @@ class _Writer(Writer):
         b, deep, (down, along) = self.b, self.unit.deep, self.each
         columns = along // OWN
         placed = {t.moving: (place, t) for place, t in self.placed.items()}
-        parts = [b.array(self.unit.base, (g.integer(size * deep),)) for size in (down, columns)]
-        phases: list[k.BlockStmt] = []
-        for first in range(0, self.found.strip, self.unit.folded):
-            b.open()
-            threads = self.threads()
-            (warp_down, warp_along), group, t = self._place(threads)
-            rows = self._along(warp_down, WARPS[0], 0, group), self._along(warp_along, WARPS[1], 1, group)
-            own = b.op("mul", b.as_int(t), g.integer(deep), exact=True)
+        steps = range(0, self.found.strip, self.unit.folded)
+        parts = [[b.array(self.unit.base, (g.integer(n * deep),)) for n in (down, columns)] for _ in steps]
+        b.open()
+        threads = self.threads()
+        (warp_down, warp_along), group, t = self._place(threads)
+        rows = self._along(warp_down, WARPS[0], 0, group), self._along(warp_along, WARPS[1], 1, group)
+        own = b.op("mul", b.as_int(t), g.integer(deep), exact=True)
+        for first, arrays in zip(steps, parts):
             for moving, (start, size) in enumerate(zip(rows, (down, columns))):
                 place, tile = placed[moving]
                 for n in range(size):
                     for d in range(deep):
-                        at = self._further(own, first + d)
-                        x = self.read(place, tile, buffer, at, self._further(start, n * COLUMNS))
-                        b.store(parts[moving], (g.integer(n * deep + d),), x)
-            phases.append(k.ForAll(threads, self.frame.threads, b.close()))
-            phases.append(k.MultiplyAdd(self.own[0], *parts, self.found.unit))
-        return tuple(phases)
+                        at, position = self._further(own, first + d), self._further(start, n * COLUMNS)
+                        x = self.read(place, tile, buffer, at, position)
+                        self.b.store(arrays[moving], (g.integer(n * deep + d),), x)
+        loads = k.ForAll(threads, self.frame.threads, b.close())
+        return loads, *(k.MultiplyAdd(self.own[0], a, b, self.found.unit) for a, b in parts)

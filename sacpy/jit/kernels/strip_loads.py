@@ -115,14 +115,14 @@ class StripLoad:
         folded = next(n for n, e in enumerate(t.entries) if e.axis == self.folded)
 
         def one(number: int, place: Sequence[g.Atom]) -> None:
-            for m in range(t.together):
-                at = [*place[:last], b.op("add", place[last], b.word_const(m), exact=True) if m else place[last]]
-                x: g.Atom = b.load(self.kept, g.integer(number * t.together + m))
-                if rounding:
-                    x = b.op(rounding, x)
+            many = range(t.together)
+            found: list[g.Atom] = [b.load(self.kept, g.integer(number * t.together + m)) for m in many]
+            if rounding:  # all of a group, before one is written: compilers write them in one access then
+                found = [b.op(rounding, x) for x in found]
+            places = [[*place[:last], b.op("add", place[last], b.word_const(m), exact=True)] for m in many[1:]]
+            for at, x in zip([list(place), *places], found, strict=True):
                 if limit is not None:
-                    there = b.op("lt", b.as_int(at[folded]), limit)
-                    x = b.op("select", there, x, g.Const(x.base, 0.0))
+                    x = b.op("select", b.op("lt", b.as_int(at[folded]), limit), x, g.Const(x.base, 0.0))
                 b.store(self.tile, (buffer, *(at[n] for n in t.order)), x)
 
         return self._phase(one)

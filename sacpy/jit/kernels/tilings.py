@@ -7,18 +7,22 @@ elements; None where there is nothing such.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from sacpy.jit.ir import graph as g
+from sacpy.jit.ir.matrix_units import COLUMNS, FOLDED
 from sacpy.jit.kernels import across, matrix_tiles, product_tiles, short_rows, staging
 from sacpy.jit.kernels.contraction import Contraction
 from sacpy.jit.kernels.numbers import Numbers, chain_of, memory_of
-from sacpy.jit.kernels.source import Source
+from sacpy.jit.kernels.source import Source, number_of
 from sacpy.withloop import chains
 from sacpy.withloop.devices import DeviceLimits
 from sacpy.withloop.pragmas import GpuMem, Pragma
 from sacpy.withloop.spaces import IndexSpace
 from sacpy.withloop.ways import GpuFold
+
+MOST = 1 << 31  # indices, where nobody knows how many
 
 
 class Tilings:
@@ -72,26 +76,28 @@ class Tilings:
     def multiplied(
         self, number: int, way: GpuFold, space: IndexSpace, numbers: Numbers
     ) -> tuple[chains.Chain, staging.Tiled] | None:
-        """What tensor cores multiply, as a pragma asks for; None where a matrix has but one row or column, which code
-        for such sizes may have no loop for any more. Raises `MappingError` where they cannot."""
+        """What tensor cores multiply, as a pragma asks for; None where that is less than one instruction does. Raises
+        `MappingError` where they cannot."""
         pragmas, body = self.pragmas[number], self.contractions[number]
-        if min(space.extents[-2:], default=1) < 2 or not self._loops(number):
+        if min(*space.extents[-2:], COLUMNS) < COLUMNS or self._indices(number, numbers) < FOLDED:
             return None
         if chain_of(pragmas) is not None or memory_of(pragmas) is not None:
             raise way.refused("these cells are laid out by another pragma, too", "leave one of the two pragmas out")
         return matrix_tiles.matrix_tiles(self.source, body, way, space, numbers, self.device)
 
-    def _loops(self, number: int) -> bool:
-        """Whether there are loops in the cells, with more than one round as far as is known."""
-        code = g.statements(self.source.with_loop.partitions[number].body)
-        loops = [s.rhs for s in code if isinstance(s, g.Let) and isinstance(s.rhs, g.WithLoop | g.For | g.Loop)]
-        parts = [p for rhs in loops if isinstance(rhs, g.WithLoop) for p in rhs.partitions]
-        once = all(
-            isinstance(lo, g.Const) and isinstance(up, g.Const) and int(up.value) - int(lo.value) < 2
-            for p in parts
-            for lo, up in zip(p.lower, p.upper)
-        )
-        return bool(loops) and not (parts and once)
+    def _indices(self, number: int, numbers: Numbers) -> int:
+        """How many indices the cells fold, if that is known; else many. Of short folds there may be nothing left."""
+        body, p = self.contractions[number], self.source.with_loop.partitions[number]
+        if body is not None:
+            return body.length(numbers)
+        loops = [s.rhs for s in g.statements(p.body) if isinstance(s, g.Let) and isinstance(s.rhs, g.WithLoop)]
+        bounds = [[(lo, up) for lo, up in zip(q.lower, q.upper)] for w in loops for q in w.partitions]
+        known = [
+            math.prod(number_of(up, numbers) - number_of(lo, numbers) for lo, up in q)
+            for q in bounds
+            if all(isinstance(a, g.Const) for ends in q for a in ends)
+        ]
+        return max(known, default=0) if len(known) == len(bounds) else MOST
 
     def brought(self, number: int, space: IndexSpace, numbers: Numbers) -> tuple[chains.Chain | None, tuple[str, ...]]:
         """The mapping that lets blocks bring cells of few elements, or turn what their cells read across; None where
