@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
-from sacpy.jit.ir.graph import Atom, Modarray, Var, extents_of
+from sacpy.jit.ir.graph import Atom, Genarray, Modarray, Var, extents_of
 from sacpy.jit.ir.matrix_units import COLUMNS, FOLDED
-from sacpy.jit.kernels import across, blocks, maps, product_tiles, rows, segments, staging, triangles, wide
-from sacpy.jit.kernels.contraction import contraction
+from sacpy.jit.kernels import across, blocks, maps, product_tiles, rows, segments, split_folds, staging, triangles, wide
+from sacpy.jit.kernels.contraction import Contraction, contraction
 from sacpy.jit.kernels.launches import Buffer, KernelOptions, Launch
 from sacpy.jit.kernels.numbers import (
     Numbers,
@@ -54,6 +54,7 @@ class Cells:
         self.pragmas = pragmas_of(w)
         self.kernels: dict[Hashable, Built] = {}
         self.scratch: set[str] = set()
+        self.split: split_folds.SplitFold | None = None
         self._check()
         self.rows = [rows.tried(source, p) for p in w.partitions]
         self.segments = [segments.tried(source, p) for p in w.partitions]
@@ -260,7 +261,7 @@ class Cells:
             return self._laid_out(piece, number, asked, spaces, numbers, way)
         found = self.tilings.multiplied(number, way, piece.space, numbers)
         if found is not None:
-            return [], self._tiled(piece, found[0], (f"the pragma says so: {way.words}",), found[1], numbers)
+            return [], self.tiled(piece, found[0], (f"the pragma says so: {way.words}",), found[1], numbers)
         temporaries, launches = self._laid_out(piece, number, asked, spaces, numbers, None)
         least = f"{COLUMNS} rows and columns by {FOLDED} indices"
         why = f"tensor cores multiply {least} at least, so {way.words} does nothing"
@@ -290,6 +291,9 @@ class Cells:
         reasons: tuple[str, ...] = ("the pragma says so",)
         auto = self.options.strategy == "auto"
         if chain is None and body is not None and way is None and auto and (wanted is None or wanted.mode == "shared"):
+            split = self._split(body, piece.space, numbers) if whole and wanted is None else None
+            if split is not None:
+                return split
             squares = self.tilings.squares(number, body, piece.space, numbers, wanted)
         full = squares is not None and piece.space.size >= device.processors * product_tiles.SIDE**2
         otherwise = chain is not None or stages(self.pragmas[number])
@@ -322,7 +326,7 @@ class Cells:
             if not isinstance(other, str):
                 chain, reasons, tiles = boxes.chain, boxes.reasons, other
         if isinstance(tiles, staging.Tiled):
-            return [], self._tiled(piece, chain, reasons, tiles, numbers)
+            return [], self.tiled(piece, chain, reasons, tiles, numbers)
         if tiles is not None:
             assert wanted is not None
             raise staging.cannot_stage(wanted, tiles)
@@ -331,6 +335,19 @@ class Cells:
             if several is not None:
                 return [], self._wide(piece, several, numbers)
         return [], self._launch(piece.space, chain, reasons, what, make, "partition", number, numbers)
+
+    def _split(
+        self, body: Contraction, space: IndexSpace, numbers: Numbers
+    ) -> tuple[list[Buffer], list[Launch]] | None:
+        """The launches of cells whose folds are cut into parts; None where that does not pay."""
+        w = self.source.with_loop
+        new = w.complete and len(w.partitions) == 1 and all(isinstance(o, Genarray) for o in w.operators)
+        cut = split_folds.cut_of(body, space, numbers, self.options) if new else None
+        if cut is None:
+            return None
+        if self.split is None:
+            self.split = split_folds.SplitFold(self.source, body, lambda source: Cells(source, self.options))
+        return self.split.plan(cut, space, numbers, self.options)
 
     def _wide(self, piece: Piece, chain: chains.Chain, numbers: Numbers) -> list[Launch]:
         number = piece.partition
@@ -343,9 +360,10 @@ class Cells:
         why = (_many(chain),)
         return self._launch(piece.space, chain, why, what, make, "partition", number, numbers, constant_block=True)
 
-    def _tiled(
+    def tiled(
         self, piece: Piece, chain: chains.Chain, reasons: tuple[str, ...], tiles: staging.Tiled, numbers: Numbers
     ) -> list[Launch]:
+        """The launch of a piece whose blocks keep something in shared memory."""
         number = piece.partition
         assert number is not None
 

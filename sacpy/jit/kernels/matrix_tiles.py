@@ -24,9 +24,9 @@ from sacpy.jit.ir import graph as g
 from sacpy.jit.ir import kernel as k
 from sacpy.jit.ir.matrix_units import COLUMNS, FORMS, OWN, ROWS, Form
 from sacpy.jit.kernels import product_tiles
-from sacpy.jit.kernels.contraction import Contraction
+from sacpy.jit.kernels.contraction import Contraction, suits
 from sacpy.jit.kernels.numbers import Numbers
-from sacpy.jit.kernels.register_tiles import RegisterTiles, Writer, register_tiles, suits
+from sacpy.jit.kernels.register_tiles import RegisterTiles, Writer, register_tiles
 from sacpy.jit.kernels.source import Built, Source
 from sacpy.jit.kernels.strip_loads import RegisterTile, StripLoad
 from sacpy.nodes import replace

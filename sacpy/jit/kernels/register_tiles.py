@@ -31,7 +31,7 @@ from sacpy.jit.analysis.shared_planner import BYTES
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir import kernel as k
 from sacpy.jit.kernels import maps
-from sacpy.jit.kernels.contraction import Contraction, combined
+from sacpy.jit.kernels.contraction import Contraction, combined, is_arithmetic
 from sacpy.jit.kernels.numbers import Numbers
 from sacpy.jit.kernels.source import Built, Frame, Source, number_of
 from sacpy.jit.kernels.strip_loads import WIDE, RegisterTile, StripLoad
@@ -96,21 +96,6 @@ class RegisterTiles(Node):
 Make = Callable[[Contraction, tuple[RegisterTile, ...], int, tuple[int, ...]], RegisterTiles]
 
 
-def suits(c: Contraction) -> bool:
-    """Whether a contraction's fold does nothing but arithmetic on elements of arrays, and nothing before it reads any:
-    then its code may run for cells that are not there."""
-    before = _plain(c.before)
-    body = all(
-        isinstance(s, g.Let) and isinstance(s.rhs, g.Op | g.Load | g.Var | g.Const) for s in c.inner.body.statements
-    )
-    return before and body and all(_plain(o.combine.statements) for o in c.folds)
-
-
-def _plain(statements: Sequence[g.Stmt]) -> bool:
-    """Whether code is nothing but arithmetic."""
-    return all(isinstance(s, g.Let) and isinstance(s.rhs, g.Op | g.Var | g.Const) for s in statements)
-
-
 def register_tiles(
     source: Source,
     c: Contraction,
@@ -139,7 +124,8 @@ def register_tiles(
     spread = entries_of((*c.partition.index, c.inner.index[0]), (c.inner.body,), source.free)
     exact = all(e.low == e.high for place in read & inside for e in spread[place])
     tiles = (make or _plain_tiles)(c, tuple(found), strip, mapping.placement.each)
-    if _plain(c.after.statements) and not any(mapping.space.lower) and axes[-1] == len(mapping.placement.block) - 1:
+    whole = is_arithmetic(c.after.statements) and not any(mapping.space.lower)
+    if whole and axes[-1] == len(mapping.placement.block) - 1:
         ends = [number_of(g.extents_of(t)[c.partition.rank - 1], numbers) for t in source.targets]
         if not any(n % tiles.group(-1) for n in (mapping.space.upper[-1], *ends)):
             tiles = replace(tiles, beside=True)
@@ -229,6 +215,7 @@ class Writer:
                 self.placed[place] = tile
 
     def kernel(self) -> Built:
+        cut = self._cut()
         names, size = self.b.names, g.integer(self.found.strip)
         length, rest, whole, end = (names.var(n, g.INT) for n in ("length", "rest", "whole", "end"))
         strip, between = names.var("strip", g.INT), names.var("length", g.INT)
@@ -239,7 +226,7 @@ class Writer:
         done, number, this, other = (names.var(n, g.INT) for n in ("done", "number", "this", "other"))
         zero = g.integer(0)
         strips = (
-            k.Uniform(done, g.Op("sub", (strip, self.lower))),
+            k.Uniform(strip, g.Op("add", (self.lower, done))),
             k.Uniform(number, g.Op("div", (done, size))),
             k.Uniform(this, g.Op("bitand", (number, g.integer(BUFFERS - 1)))),
             k.Uniform(other, g.Op("sub", (g.integer(BUFFERS - 1), this))),
@@ -257,6 +244,7 @@ class Writer:
         ends = (*left_over, *self.fold(end, rest, zero), k.Barrier())
         return self.frame.kernel(
             (
+                *cut,
                 self._start(),
                 k.Uniform(between, g.Op("sub", (self.upper, self.lower))),
                 k.Uniform(length, g.Op("max", (between, zero))),
@@ -267,11 +255,28 @@ class Writer:
                 k.Uniform(some, g.Op("lt", (zero, whole))),
                 k.Uniform(left, g.Op("lt", (zero, rest))),
                 k.BlockIf(some, (*self._fetch(self.lower, True), *self._put(zero), k.Barrier())),
-                k.BlockFor(strip, self.lower, end, size, strips),
+                k.BlockFor(done, zero, whole, size, strips),
                 k.BlockIf(left, ends),
                 self._end(),
             )
         )
+
+    def _cut(self) -> tuple[k.BlockStmt, ...]:
+        """The bounds of the part that a block folds, where that is not all."""
+        if self.c.run is None:
+            return ()
+        run, number = self.thread.atom(self.c.run), self.frame.at[0]
+        steps: list[k.BlockStmt] = []
+
+        def op(code: str, *args: g.Atom) -> g.Var:
+            v = self.b.names.var(code, g.INT)
+            steps.append(k.Uniform(v, g.Op(code, args)))
+            return v
+
+        lower = op("add", self.lower, op("mul", number if number.base == "int" else op("toi", number), run))
+        self.b.multiple(run, STRIPS[-1])
+        self.lower, self.upper = lower, op("add", lower, op("min", op("sub", self.upper, lower), run))
+        return tuple(steps)
 
     def _fetch(self, strip: g.Atom, whole: bool) -> tuple[k.BlockStmt, ...]:
         return tuple(load.fetch(strip, self.frame.corner, whole) for load in self.loads)
