@@ -77,7 +77,15 @@ def show(only: Sequence[str]) -> tuple[dict[str, Any], bool]:
 
 def counted(c: Classic, front: str) -> Found:
     """sacpy's kernels by a front end. Raises `AssertionError` where the result or an access is wrong."""
-    gpu = PtxCuda(ARCHITECTURE, front, races=False, counting=True, memory=1 << 26, most_blocks=c.most_blocks)
+    gpu = PtxCuda(
+        ARCHITECTURE,
+        front,
+        races=False,
+        counting=True,
+        memory=1 << 26,
+        most_blocks=c.most_blocks,
+        processors=c.processors,
+    )
     result = session(gpu).compile(USE + c.source).f(*c.args)
     if c.most_blocks is None:
         assert gpu.findings.lines() == [], gpu.findings.lines()
