@@ -55,7 +55,8 @@ def test_where_there_are_tiles(term: str, rounds: str, tiled: bool) -> None:
 PAIRS = (
     "double[n,3] f(double[n,3] p, double[n] m) { return with { ([0] <= [i] < [n]) { x = 0.0; y = 0.0; z = 0.0; for (j "
     "= 0; j < n; j++) { dx = p[j,0] - p[i,0]; dy = p[j,1] - p[i,1]; dz = p[j,2] - p[i,2]; w = m[j] / sqrt(dx * dx "
-    "+ dy * dy + dz * dz + 0.1); x += dx * w; y += dy * w; z += dz * w; } } : [x, y, z]; } : genarray([n], [0.0, 0.0, 0.0]); }"
+    "+ dy * dy + dz * dz + 0.1); x += dx * w; y += dy * w; z += dz * w; } } : [x, y, z]; } : genarray([n], [0.0, 0.0, "
+    "0.0]); }"
 )
 
 
