@@ -66,6 +66,89 @@ template <class T, class V, int R, int C, int L> __device__ void product(
       *(V *)&r[(I + ty * W + i / W * 16 * W + i % W) * n + J + tx * W + j / W * 16 * W] = *(V *)&s[i][j];
 }
 
+__device__ double rounded(double x) { return x; }
+__device__ float rounded(float x)
+{
+  unsigned r;
+  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(r) : "f"(x));
+  return __uint_as_float(r);
+}
+__device__ void mma(double *c, double *, const double (&a)[1][1], const double (&b)[1])
+{
+  asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+      : "+d"(c[0]), "+d"(c[1]) : "d"(a[0][0]), "d"(b[0]));
+}
+__device__ void mma(float *c, float *d, const float (&a)[2][2], const float (&b)[2])
+{
+  auto u = [](float x) { return __float_as_uint(x); };
+  asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+      : "+f"(c[0]), "+f"(c[1]), "+f"(d[0]), "+f"(d[1])
+      : "r"(u(a[0][0])), "r"(u(a[1][0])), "r"(u(a[0][1])), "r"(u(a[1][1])), "r"(u(b[0])), "r"(u(b[1])));
+}
+
+// The same by tensor cores: eight warps in two rows of four. H rows and K indices of the folded axis are a thread's of an
+// instruction.
+template <class T, class V, int R, int C, int L, int H, int K> __device__ void multiplied(
+  int m, int n, int k, const T *__restrict__ a, const T *__restrict__ b, T *__restrict__ r)
+{
+  constexpr int W = sizeof(V) / sizeof(T), M = 16 * R, N = 16 * C, A = M * L / W / 256, B = N * L / W / 256;
+  __shared__ T x[2][L][M + 4], y[2][L][N + 4];
+  int t = threadIdx.x, I = blockIdx.y * M, J = blockIdx.x * N, g = t / 4 % 8, q = t % 4;
+  int down = t / 128 * 8 * R, along = t / 32 % 4 * 4 * C;
+  T s[R][C] = {};
+  V p[A], o[B];
+  auto fetch = [&](int l) {
+#pragma unroll
+    for (int e = 0; e < A; e++) {
+      int u = t + 256 * e;
+      p[e] = *(const V *)&a[(I + u / 2 % M) * k + l + (u % 2 + u / (2 * M) * 2) * W];
+    }
+#pragma unroll
+    for (int e = 0; e < B; e++) {
+      int u = t + 256 * e;
+      o[e] = *(const V *)&b[(l + u / (N / W)) * n + J + u % (N / W) * W];
+    }
+  };
+  auto put = [&](int h) {
+#pragma unroll
+    for (int e = 0; e < A; e++) {
+      int u = t + 256 * e;
+#pragma unroll
+      for (int w = 0; w < W; w++) x[h][(u % 2 + u / (2 * M) * 2) * W + w][u / 2 % M] = rounded(((const T *)&p[e])[w]);
+    }
+#pragma unroll
+    for (int e = 0; e < B; e++) {
+      int u = t + 256 * e;
+      V v;
+      for (int w = 0; w < W; w++) ((T *)&v)[w] = rounded(((const T *)&o[e])[w]);
+      *(V *)&y[h][u / (N / W)][u % (N / W) * W] = v;
+    }
+  };
+  fetch(0);
+  put(0);
+  __syncthreads();
+  for (int l = 0, h = 0; l < k; l += L, h ^= 1) {
+    if (l + L < k) fetch(l + L);
+#pragma unroll
+    for (int d = 0; d < L; d += 4 * K) {
+      T u[R / H][H][K], v[C / 2][K];
+      for (int i = 0; i < R; i++)
+        for (int e = 0; e < K; e++) u[i / H][i % H][e] = x[h][d + q * K + e][down + i * 8 + g];
+      for (int j = 0; j < C / 2; j++)
+        for (int e = 0; e < K; e++) v[j][e] = y[h][d + q * K + e][along + j * 8 + g];
+      for (int i = 0; i < R / H; i++)
+        for (int j = 0; j < C / 2; j++) mma(&s[i * H][2 * j], &s[i * H + H - 1][2 * j], u[i], v[j]);
+    }
+    if (l + L < k) put(h ^ 1);
+    __syncthreads();
+  }
+  for (int i = 0; i < R; i++)
+    for (int j = 0; j < C; j += 2) {
+      T *to = &r[(I + down + i * 8 + g) * n + J + along + j * 4 + q * 2];
+      to[0] = s[i][j], to[1] = s[i][j + 1];
+    }
+}
+
 template <class T, class V> __device__ void sum(int n, const V *__restrict__ x, T *r)
 {
   __shared__ T part[8];
@@ -122,6 +205,14 @@ __global__ void small_product_d(int m, int n, int k, const double *a, const doub
 __global__ void small_product_f(int m, int n, int k, const float *a, const float *b, float *r)
 {
   product<float, float4, 4, 4, 16>(m, n, k, a, b, r);
+}
+__global__ void __launch_bounds__(256, 2) multiplied_d(int m, int n, int k, const double *a, const double *b, double *r)
+{
+  multiplied<double, double2, 8, 4, 8, 1, 1>(m, n, k, a, b, r);
+}
+__global__ void __launch_bounds__(256, 2) multiplied_f(int m, int n, int k, const float *a, const float *b, float *r)
+{
+  multiplied<float, float4, 8, 8, 8, 2, 2>(m, n, k, a, b, r);
 }
 __global__ void sum_d(int n, const double2 *x, double *r) { sum<double>(n, x, r); }
 __global__ void sum_f(int n, const float4 *x, float *r) { sum<float>(n, x, r); }

@@ -1,7 +1,7 @@
 """`python -m benchmarks kernels`: what kernels do, counted on the interpreter of PTX, beside CUDA C by hand.
 
-In: names of kernels. Out: a table for each, rows with limits, and whether something is over its limit. Nothing is
-timed: the numbers are the same on every machine.
+In: names of kernels. Out: a table for each, rows with limits, and whether something is over its limit. Nothing but a
+call from Python (`calls`) is timed: the other numbers are the same on every machine.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.kernels import calls
 from benchmarks.kernels.programs import USE, Classic, classics
 from benchmarks.measure import Row, aligned, as_json, table
 from sacpy.jit.emission import toolchain
@@ -53,8 +54,10 @@ class Found:
 def show(only: Sequence[str]) -> tuple[dict[str, Any], bool]:
     """Counts the chosen kernels, prints tables. Raises ValueError for a name that none has."""
     chosen = [c for c in classics() if not only or any(fnmatch(c.name, f"*{o}*") for o in only)]
-    if not chosen:
-        raise ValueError(f"there is no kernel {only[0]}; there are {'; '.join(c.name for c in classics())}")
+    calling = not only or any(fnmatch(calls.NAME, f"*{o}*") for o in only)
+    if not chosen and not calling:
+        names = [*(c.name for c in classics()), calls.NAME]
+        raise ValueError(f"there is no kernel {only[0]}; there are {'; '.join(names)}")
     by_hand = compiled(BY_HAND, ARCHITECTURE) if toolchain.program("nvcc") else None
     needs = {} if by_hand is None else resources(by_hand)
     report: dict[str, Any] = {}
@@ -65,6 +68,7 @@ def show(only: Sequence[str]) -> tuple[dict[str, Any], bool]:
         print(_table(c, [*found, *([peer] if peer else [])]), flush=True)
         rows += limits(c, found, peer)
         report[c.name] = [asdict(f) for f in (*found, *([peer] if peer else []))]
+    rows += [calls.row()] if calling else []
     print(table("\nlimits", rows))
     if by_hand is None:
         print("left out: the kernels by hand (there is no nvcc)")
@@ -73,7 +77,15 @@ def show(only: Sequence[str]) -> tuple[dict[str, Any], bool]:
 
 def counted(c: Classic, front: str) -> Found:
     """sacpy's kernels by a front end. Raises `AssertionError` where the result or an access is wrong."""
-    gpu = PtxCuda(ARCHITECTURE, front, races=False, counting=True, memory=1 << 26, most_blocks=c.most_blocks)
+    gpu = PtxCuda(
+        ARCHITECTURE,
+        front,
+        races=False,
+        counting=True,
+        memory=1 << 26,
+        most_blocks=c.most_blocks,
+        processors=c.processors,
+    )
     result = session(gpu).compile(USE + c.source).f(*c.args)
     if c.most_blocks is None:
         assert gpu.findings.lines() == [], gpu.findings.lines()

@@ -51,7 +51,7 @@ class Classic:
     must travel to and from DRAM. `entry`, `grid`, `block`: of the one by hand, whose arguments are `given`, then the
     arrays that the function takes, then the result. `most_blocks`: of a launch, only so many blocks are executed.
     `passes`: of shared memory over the least, `fronts`: instructions by one front end over those by the other, at
-    most."""
+    most; `processors`: multiprocessors of the device, few where small arrays are to be laid out as large ones are."""
 
     name: str
     source: str
@@ -68,6 +68,7 @@ class Classic:
     most_blocks: int | None = None
     passes: float = 1.05
     fronts: float = 1.1
+    processors: int = 132
 
 
 def classics() -> list[Classic]:
@@ -204,6 +205,7 @@ def classics() -> list[Classic]:
             (512, 3),
             LIMITS["n-body"],
             SECTORS["n-body"],
+            processors=4,
         ),
         Classic(
             "vectors of 3, double",
@@ -220,6 +222,27 @@ def classics() -> list[Classic]:
             1.02,
             fronts=1.15,
         ),
+    ]
+    found += [
+        Classic(
+            f"product 1280^3, {word}, tensor cores ({form})",
+            PRODUCT.format(t=word, z=zero).replace("with { (", f"with {{\n#pragma gpufold mma({form})\n(", 1),
+            (reals(t, 1280, 1280), reals(t, 1280, 1280)),
+            1280**3,
+            3 * 1280 * 1280 * unit,
+            f"multiplied_{word[0]}",
+            (1280 // columns, 1280 // 128),
+            (256,),
+            (1280, 1280, 1280),
+            (1280, 1280),
+            LIMITS["tensor cores"],
+            1.02,
+            2,
+        )
+        for t, word, unit, zero, form, columns in (
+            (D, "double", 8, "0.0", "f64", 64),
+            (F, "float", 4, "0f", "tf32", 128),
+        )
     ]
     found += [
         Classic(
@@ -247,6 +270,7 @@ def classics() -> list[Classic]:
 LIMITS = {
     "relaxation": 0.47,
     "product": 1.02,
+    "tensor cores": 1.05,
     "sum, double": 0.75,
     "sum, float": 1.02,
     "transposition": 0.87,
@@ -267,4 +291,4 @@ WAYS = {
 }
 """Of the ladder of reductions (Svensson's thesis): the most instructions, sectors and passes, as above. What makes the
 first ones slow is theirs by nature: neighbours that read far apart, threads of which half have nothing to do."""
-SECTORS = {"transposition": 1.05, "n-body": 1.1}
+SECTORS = {"transposition": 1.05, "n-body": 2.7}  # of bodies a byte a pair, in rows of three

@@ -153,7 +153,10 @@ def _panels(mapping: Mapping) -> list[_Panel]:
         axes = launch if last else tuple(f"axis {n}" for n in range(space.rank))
         if last:
             title += f", GridBlock({len(block)})"
-        found.append(_Panel(title, space, k, axes, _vectors(space)))
+        about = _vectors(space)
+        if space.rank > 2:
+            about += f", a table for each index of {' and '.join(axes[:-2])}"
+        found.append(_Panel(title, space, k, axes, about))
     return found
 
 

@@ -8,7 +8,7 @@ meaning, with the offset of every part, so that an error found later still knows
     chain   = "GridBlock" "(" number "," inner ")"
     inner   = "Gen" | NAME "(" [argument ","] inner ")"
     number  = INT | NAME            argument = number | "[" [INT {"," INT}] "]"
-    way     = "interleaved" | "halving" | "shuffle" | ("runs" | "strided") "(" INT ")"
+    way     = "interleaved" | "halving" | "shuffle" | ("runs" | "strided") "(" INT ")" | "mma" "(" ("f64" | "tf32") ")"
     memory  = "shared" "(" NAME {"," NAME} ")" | "global" | "[" [INT {"," INT}] "]"
 """
 

@@ -31,7 +31,8 @@ _PROCESSOR = 16384.0  # bytes that a multiprocessor has in flight then, where th
 class Rates(Node):
     """Of a card: bytes of memory and operations on reals a second (a multiply-add is two, and so is an addition or a
     product alone, which takes its place), `clock` in Hz,
-    `processors`: the multiprocessors that the figures are for. `card`: its name."""
+    `processors`: the multiprocessors that the figures are for. `multiplied_single`, `multiplied_double`: operations of
+    tensor cores, on tf32 (of dense matrices) and on doubles. `card`: its name."""
 
     card: str
     processors: int
@@ -39,12 +40,14 @@ class Rates(Node):
     single: float
     double: float
     clock: float
+    multiplied_single: float
+    multiplied_double: float
 
 
 RATES = {
-    "sm_80": Rates("A100", 108, 1.555e12, 19.5e12, 9.7e12, 1.41e9),
-    "sm_90": Rates("H100", 132, 3.35e12, 67e12, 34e12, 1.98e9),
-    "sm_100": Rates("B200", 148, 7.7e12, 75e12, 37e12, 1.98e9),
+    "sm_80": Rates("A100", 108, 1.555e12, 19.5e12, 9.7e12, 1.41e9, 156e12, 19.5e12),
+    "sm_90": Rates("H100", 132, 3.35e12, 67e12, 34e12, 1.98e9, 494e12, 67e12),
+    "sm_100": Rates("B200", 148, 7.7e12, 75e12, 37e12, 1.98e9, 1100e12, 37e12),
 }
 
 
@@ -52,7 +55,8 @@ class Work(Node):
     """What a launch does in all: `instructions` of threads; operations on reals, `single` and `double`; `requested`:
     bytes that warps ask caches and memory for, in whole sectors; `touched`: bytes that must come from memory or go
     there at least; `shared`: bytes of shared memory; `in_flight`: bytes that a thread asks for in a row. `guessed`:
-    something was not known before the launch, such as the number of a loop's rounds, and was taken to be one."""
+    something was not known before the launch, such as the number of a loop's rounds, and was taken to be one.
+    `multiplied_single`, `multiplied_double`: operations on reals that tensor cores do."""
 
     instructions: float = 0.0
     single: float = 0.0
@@ -62,6 +66,8 @@ class Work(Node):
     shared: float = 0.0
     in_flight: float = 0.0
     guessed: bool = False
+    multiplied_single: float = 0.0
+    multiplied_double: float = 0.0
 
 
 class Estimate(Node):
@@ -101,6 +107,8 @@ def estimate(device: DeviceLimits, work: Work, blocks: int, threads: int, busy: 
         "memory": work.touched / (REACHED * rates.memory * share),
         "what is in flight": work.touched / reach,
         "arithmetic": work.single / (rates.single * computing) + work.double / (rates.double * computing),
+        "tensor cores": work.multiplied_single / (rates.multiplied_single * computing)
+        + work.multiplied_double / (rates.multiplied_double * computing),
         "instructions": work.instructions / (LANES * clocks),
         "each thread by itself": work.instructions / (blocks * threads) * max(1.0, waves) * CHAIN / rates.clock,
         "caches": work.requested / (SECOND * clocks),

@@ -50,3 +50,24 @@ def test_where_there_are_tiles(term: str, rounds: str, tiled: bool) -> None:
     wanted = Session(target="interp", strict_fp=True).compile(source).f(*args)
     assert np.array_equal(wanted, got)
     assert (TILED in session.explain("f")) == tiled
+
+
+PAIRS = (
+    "double[n,3] f(double[n,3] p, double[n] m) { return with { ([0] <= [i] < [n]) { x = 0.0; y = 0.0; z = 0.0; for (j "
+    "= 0; j < n; j++) { dx = p[j,0] - p[i,0]; dy = p[j,1] - p[i,1]; dz = p[j,2] - p[i,2]; w = m[j] / sqrt(dx * dx "
+    "+ dy * dy + dz * dz + 0.1); x += dx * w; y += dy * w; z += dz * w; } } : [x, y, z]; } : genarray([n], [0.0, 0.0, "
+    "0.0]); }"
+)
+
+
+@pytest.mark.parametrize(("processors", "tiled"), [(1, True), (4, False)])
+def test_sums_over_all_pairs_have_a_thread_for_each_cell_once_there_are_some_for_each_processor(
+    processors: int, tiled: bool
+) -> None:
+    p, m = (np.random.default_rng(5).standard_normal(shape) for shape in ((90, 3), 90))
+    session = emulated(processors)
+    got = session.compile(HEAD + PAIRS).f(p, m)
+    wanted = Session(target="interp").compile(HEAD + PAIRS).f(p, m)
+    assert np.allclose(got, wanted, rtol=1e-12, atol=1e-12)
+    assert (TILED in session.explain("f")) == tiled
+    assert ("threads for each of 90 cells" in session.explain("f")) != tiled

@@ -64,6 +64,18 @@ def cvt(x: A, to: str, of: str, mods: list[str]) -> A:
     return x.astype(target)
 
 
+TF32_BITS = 13  # at the end of a float that a tf32 does not have
+
+
+def to_tf32(x: A, mods: list[str]) -> A:
+    """The bits of floats, rounded to 10 bits behind the point: to the nearest, ties away from 0 (`rna`)."""
+    assert "rna" in mods, mods
+    x = np.asarray(x)
+    near = (x + np.uint32(1 << (TF32_BITS - 1))) & np.uint32(-(1 << TF32_BITS) & 0xFFFFFFFF)
+    nan = (x & np.uint32(0x7FFFFFFF)) > np.uint32(0x7F800000)
+    return np.where(nan, np.uint32(0x7FFFE000), near)
+
+
 COMPARE = {
     "eq": "({a} == {b})",
     "ne": "({a} != {b})",

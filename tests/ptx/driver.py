@@ -8,6 +8,9 @@ refuse, what it would do only by luck. Kernels come as PTX (`Translating`), as t
 from __future__ import annotations
 
 import ctypes
+from bisect import bisect_right
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -136,7 +139,7 @@ class PtxCuda(FakeCuda):
         counts = self.counts.setdefault(kernel.code, Counts()) if self.counting else None
         self.shapes[kernel.code] = (grid, block)
         self.launches += 1
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"), self._narrowed(kernel.code, [v.value for v in values]):
             Launch(
                 program,
                 self.arena,
@@ -172,17 +175,26 @@ class PtxCuda(FakeCuda):
         if parameters > MOST_PARAMETERS:
             add("too many parameters", f.name, f"{parameters} bytes")
 
+    @contextmanager
+    def _narrowed(self, code: bytes, args: list[Any]) -> Iterator[None]:
+        """Inside, allocations end where the arrays end that a launch has there: blocks of the pool are larger."""
+        arena, ends = self.arena, dict[int, int]()
+        kernel = self.translating.made.get(code)
+        for start, stop, _ in _places(kernel, args) if kernel is not None else ():
+            at = bisect_right(arena.starts, start - arena.base) - 1
+            if at >= 0:
+                ends[arena.starts[at]] = max(ends.get(arena.starts[at], 0), stop - arena.base)
+        before = {at: arena.ends[at] for at in ends}
+        arena.ends |= {at: min(end, before[at]) for at, end in ends.items()}
+        try:
+            yield
+        finally:
+            arena.ends |= before
+
     def _aliased(self, kernel: Kernel, args: list[Any]) -> None:
         """Parameters are `noalias` where PTX says so: what is written may not be reached through another."""
         written = {w.array.name for w in kernel.writes}
-        scalars = {p.name: a for p, a in zip(kernel.params, args)}
-        places = []
-        for p, a in zip(kernel.params, args):
-            if isinstance(p.type, ArrayType):
-                size = _BYTES[p.base]
-                for e in p.type.extents:
-                    size *= max(int(e.value if isinstance(e, Const) else scalars[e.name]), 0)
-                places.append((int(a), int(a) + size, p.name))
+        places = _places(kernel, args)
         for at, (start, stop, name) in enumerate(places):
             for s, end, other in places[at + 1 :]:
                 if start < end and s < stop and start < stop and s < end and ({name, other} & written):
@@ -193,6 +205,19 @@ _BYTES = {
     "byte": 1, "short": 2, "int": 4, "long": 8, "longlong": 8, "ubyte": 1, "ushort": 2, "uint": 4, "ulong": 8,
     "ulonglong": 8, "float": 4, "double": 8, "bool": 1, "char": 1,
 }  # fmt: skip
+
+
+def _places(kernel: Kernel, args: list[Any]) -> list[tuple[int, int, str]]:
+    """Where the arrays of a launch begin and end, with their names."""
+    scalars = {p.name: a for p, a in zip(kernel.params, args)}
+    found = []
+    for p, a in zip(kernel.params, args):
+        if isinstance(p.type, ArrayType):
+            size = _BYTES[p.base]
+            for e in p.type.extents:
+                size *= max(int(e.value if isinstance(e, Const) else scalars[e.name]), 0)
+            found.append((int(a), int(a) + size, p.name))
+    return found
 
 
 def _three(extents: tuple[int, ...]) -> tuple[int, int, int]:

@@ -100,5 +100,8 @@ class Moves(Operands):
         self.say(f"S.call(F, m, lanes, {name!r}, {[x for x in given if x]!r}, {[x for x in results if x]!r})")
 
     def do_cvt(self, i: Instr, g: str) -> None:
+        if "tf32" in i.mods:
+            self.set(i.args[0], f"o.to_tf32({self.use(i.args[1], 'u4')}, {i.mods!r})", "u4", g)
+            return
         to, of = [kind(m) for m in i.mods if m in SIZES]
         self.set(i.args[0], f"o.cvt({self.use(i.args[1], of)}, {to!r}, {of!r}, {i.mods!r})", to, g)

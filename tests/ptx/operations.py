@@ -1,6 +1,6 @@
 """What the Python made of PTX calls, under one name: arithmetic and conversions."""
 
-from tests.ptx.conversions import cvt
+from tests.ptx.conversions import cvt, to_tf32
 from tests.ptx.floats import fadd, fdiv, fma, fmul, fsqrt, ftz, greatest, gross, least, single
 from tests.ptx.integers import (
     bfe,
@@ -23,5 +23,6 @@ from tests.ptx.integers import (
 
 __all__ = [
     "bfe", "bfi", "bfind", "borrow", "brev", "carry", "clz", "cvt", "fadd", "fdiv", "fma", "fmul", "fsqrt", "ftz",
-    "funnel", "greatest", "gross", "idiv", "irem", "least", "lop3", "mulhi", "popc", "prmt", "shift", "single", "wide",
+    "funnel", "greatest", "gross", "idiv", "irem", "least", "lop3", "mulhi", "popc", "prmt", "shift", "single",
+    "to_tf32", "wide",
 ]  # fmt: skip

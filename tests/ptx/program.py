@@ -26,7 +26,7 @@ class BasicBlock:
 
     def __init__(self, run: Callable[..., Any], barrier: bool, opcodes: Counter[str]) -> None:
         self.run, self.barrier, self.opcodes = run, barrier, opcodes
-        self.gathers = any(op.startswith(("shfl.", "vote.", "redux.", "bar.warp.")) for op in opcodes)
+        self.gathers = any(op.startswith(("shfl.", "vote.", "redux.", "bar.warp.", "mma.")) for op in opcodes)
 
 
 class Compiled:

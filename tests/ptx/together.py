@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.ptx.operands import Operands
+from tests.ptx.operands import Operands, names_in
 from tests.ptx.parse import SIZES, Instr
 
 
@@ -62,6 +62,17 @@ class Together(Operands):
         self.set(first, v, "u4", g)
         if second:
             self.set(second, w, "p", g)
+
+    def do_mma(self, i: Instr, g: str) -> None:
+        form = next(m for m in ("tf32", "f64") if m in i.mods)
+        result, operand = ("f8", "f8") if form == "f64" else ("f4", "u4")
+        d, *given = (names_in(a) for a in i.args)
+        a, b, c = ([self.use(n, t) for n in names] for names, t in zip(given, (operand, operand, result)))
+        v = self.new()
+        lists = ", ".join(f"[{', '.join(part)}]" for part in (a, b, c))
+        self.say(f"{v} = S.mma({form!r}, {lists}, lanes, {g or None}, {self.where})")
+        for k, n in enumerate(d):
+            self.set(n, f"{v}[{k}]", result, g)
 
     def do_atom(self, i: Instr, g: str) -> None:
         t = self.type_of(i)

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from tests.ptx.conversions import TF32_BITS
+from tests.ptx.floats import fma
 from tests.ptx.kinds import A
 from tests.ptx.memory import Findings
 
@@ -84,6 +86,44 @@ class Warps:
             case "all":
                 return (values | ~there).all(1)[row]
         return ((values | ~there).all(1) | ~values.any(1))[row]
+
+    def mma(self, form: str, a: list[A], b: list[A], c: list[A], lanes: A, guard: A, text: str) -> list[A]:
+        """What each lane has of `c + a * b`, the fragments of PTX ISA for m8n8k4 (f64) and m16n8k8 (tf32). Of doubles
+        each product is added with one rounding, the first one first; of tf32 all are added exactly and the sum is
+        rounded once, where hardware may be less exact."""
+        n = len(lanes)
+        table, _ = self._mask(None, lanes, guard, text)
+        if (table < 0).any():
+            self.found.add("mma without all lanes of a warp", text)
+            return c
+        high, deep = len(c) // 2, len(b)
+        lane = np.arange(32)
+        group, t = lane // 4, lane % 4
+        whole = [[np.broadcast_to(np.asarray(x), (n,))[table] for x in part] for part in (a, b, c)]
+        if form == "tf32":
+            if any((x & np.uint32((1 << TF32_BITS) - 1)).any() for part in whole[:2] for x in part):
+                self.found.add("a factor of mma is no tf32", text)
+            whole[:2] = [[x.view(np.float32).astype(np.float64) for x in part] for part in whole[:2]]
+        left = np.zeros((len(table), 8 * high, 4 * deep))
+        right = np.zeros((len(table), 4 * deep, 8))
+        sums = np.zeros((len(table), 8 * high, 8))
+        for k in range(deep):
+            right[:, t + 4 * k, group] = whole[1][k]
+            for i in range(high):
+                left[:, group + 8 * i, t + 4 * k] = whole[0][k * high + i]
+        for i in range(high):
+            for e in range(2):
+                sums[:, group + 8 * i, 2 * t + e] = whole[2][2 * i + e]
+        for k in range(4 * deep):
+            x, y = np.broadcast_arrays(left[:, :, k, None], right[:, k, None, :])
+            sums = fma(x, y, sums, "rn") if form == "f64" else sums + x * y
+        found = []
+        for i in range(high):
+            for e in range(2):
+                out = np.zeros(n, np.float64 if form == "f64" else np.float32)
+                out[table] = sums[:, group + 8 * i, 2 * t + e]
+                found.append(out)
+        return found
 
     def redux(self, f: Any, x: A, mask: A, lanes: A, guard: A, text: str) -> A:
         table, row = self._mask(mask, lanes, guard, text)

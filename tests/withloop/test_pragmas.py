@@ -55,7 +55,7 @@ def test_a_parameter_serves_only_what_stands_behind_it():
 
 @pytest.mark.parametrize("way", WAYS)
 def test_ways_to_fold_are_read_as_they_are_written(way):
-    text = f"gpufold {way}" + ("(8)" if way in ("runs", "strided") else "")
+    text = f"gpufold {way}" + ("(8)" if way in ("runs", "strided") else "(tf32)" if way == "mma" else "")
     found = parse(text)
     assert isinstance(found, GpuFold) and f"gpufold {found.words}" == text
     assert text[slice(*found.span)] == found.words
@@ -71,6 +71,8 @@ def test_ways_to_fold_are_read_as_they_are_written(way):
         ("gpufold strided(0)", "E0820.*1 to 65536 indices, and not 0", "0"),
         ("gpufold strided(65537)", "E0820.*and not 65537", "65537"),
         ("gpufold shuffle(8)", r"E0801.*`\(` stands", "("),
+        ("gpufold mma", "E0820.*which numbers tensor cores multiply", ""),
+        ("gpufold mma(f16)", "E0820.*one of f64, tf32.*factors are rounded", "f16"),
     ],
 )
 def test_ways_to_fold_that_are_none(text, message, at):

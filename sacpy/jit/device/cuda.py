@@ -44,7 +44,8 @@ class Loaded(Record):
     `configs`: launch configurations met so far, by extents and bytes of shared memory; `shapes`: what its launches have
     in common, and `shared` the bytes of shared memory that each of them asks for; None where a launch has to find that
     out, and to allocate; `checks`: there is one in it that may fail; `permitted`: the bytes of shared memory that the
-    driver was told it may ask for; `aligned`: the places of the arguments that must be multiples of `ALIGNMENT`."""
+    driver was told it may ask for; `aligned`: the places of the arguments that must be multiples of `ALIGNMENT`;
+    `anywhere`: the kernel that takes its place where they are not, once there was need."""
 
     kernel: Kernel
     cubin: Cubin
@@ -56,6 +57,7 @@ class Loaded(Record):
     permitted: int = 0
     aligned: tuple[int, ...] = ()
     configs: dict[tuple[tuple[int, ...], tuple[int, ...], int], Any] = field(default_factory=dict)
+    anywhere: Loaded | None = None
 
 
 Assemble = Callable[[Kernel, str], Cubin]  # of an architecture ("sm_90")
@@ -236,7 +238,9 @@ class CudaMachine:
         library's begins anywhere, a kernel that expects less takes the place of one for aligned arrays."""
         for n in ready.aligned:
             if int(args[n]) % ALIGNMENT:
-                ready = self.prepare(replace(ready.kernel, aligned=False))
+                if ready.anywhere is None:
+                    ready.anywhere = self.prepare(replace(ready.kernel, aligned=False))
+                ready = ready.anywhere
                 break
         for place, value in zip(ready.arguments, args):
             place.value = value
@@ -255,7 +259,7 @@ class CudaMachine:
 
     def _launched(self, ready: Loaded, grid: Extents, block: Extents, shared: int, scratch: Sequence[Block]) -> None:
         """The launch itself, with its memory at hand. `shared`: bytes of the block that it asks for."""
-        at = (tuple(grid), tuple(block), shared)
+        at: Any = (grid, block, shared)  # both are tuples
         config = ready.configs.get(at)
         if config is None:
             self._permit(ready, shared)

@@ -12,8 +12,6 @@ from __future__ import annotations
 
 import weakref
 from collections import defaultdict
-from collections.abc import Iterator
-from contextlib import contextmanager
 from math import prod
 from threading import RLock
 from typing import Any
@@ -213,6 +211,27 @@ class DeviceArray:
         return self
 
 
+class Charged:
+    """While the memory is somebody's. No generator: one is around each call."""
+
+    __slots__ = ("account", "before", "memory")
+
+    def __init__(self, memory: Memory, account: Account) -> None:
+        self.memory, self.account = memory, account
+
+    def __enter__(self) -> None:
+        memory = self.memory
+        memory.lock.acquire()
+        self.before, memory.account = memory.account, self.account
+        memory.machine.stop = self.account.stop_address
+
+    def __exit__(self, *_: object) -> None:
+        memory = self.memory
+        memory.account = self.before
+        memory.machine.stop = self.before.stop_address
+        memory.lock.release()
+
+
 class Memory:
     """The memory of one machine, and all arrays that may be there. `transfers`: of all its users. `lock`: whoever uses
     the machine holds it, since sessions of several threads share one."""
@@ -228,17 +247,9 @@ class Memory:
         self._resident: dict[int, weakref.ref[Storage]] = {}  # storages on the device
         self._clock = 1  # launches so far
 
-    @contextmanager
-    def charged(self, account: Account) -> Iterator[None]:
+    def charged(self, account: Account) -> Charged:
         """Inside, the memory is this user's, and nobody else's."""
-        with self.lock:
-            before, self.account = self.account, account
-            self.machine.stop = account.stop_address
-            try:
-                yield
-            finally:
-                self.account = before
-                self.machine.stop = before.stop_address
+        return Charged(self, account)
 
     def _moved(self, size: int, out: bool) -> None:
         for counted in (self.transfers, self.account.transfers):

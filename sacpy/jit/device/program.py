@@ -149,7 +149,7 @@ class Runtime(Record):
 
 class DeviceProgram:
     """A unit on a device. `keep`: the positions of results of which a copy may stay on the device, since the caller
-    knows that he does not own them. `launches_only`: all that it computes may be computed on the device."""
+    knows that he does not own them. `launches_only`: what is not computed on the device are single numbers."""
 
     def __init__(self, plan: Plan, device: Device, loops: Sequence[DeviceLoop], keep: Sequence[int] = ()) -> None:
         self.plan = plan
@@ -161,10 +161,7 @@ class DeviceProgram:
         self.outputs = plan.unit.outputs
         beside = {id(loop.placed.native) for loop in loops}  # what takes the place of a launch
         self.launches_only = not (
-            any(id(n) not in beside for n in plan.natives)
-            or plan.operations
-            or plan.checks
-            or any(o.kind == "small" for o in plan.unit.outputs)
+            any(id(n) not in beside for n in plan.natives) or any(o.kind == "small" for o in plan.unit.outputs)
         )
         self._residents = device.residents
         self._keep = frozenset(keep)
@@ -211,7 +208,15 @@ class DeviceProgram:
                 runtime.may_stay = True
 
     def _results(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
-        args = [self._argument(i, base, values) for i, base in self.inputs]
+        args = []
+        for i, base in self.inputs:  # the usual kinds without a call
+            value = values[i.argument]
+            if i.kind == "extent":
+                args.append(value.shape[i.at])
+            elif type(value) is DeviceArray and i.kind == "array":
+                args.append(value.share())
+            else:
+                args.append(value if i.kind == "scalar" else self._argument(i, base, value))
         try:
             found = self._run(self.runtime, *args)
             self.memory.machine.settle()
@@ -222,27 +227,19 @@ class DeviceProgram:
             raise TooDeep from None
         finally:
             self.memory.let_go()
-        return tuple([self._result(o, found) for o in self.outputs])
+        return tuple([self._result(o, found) if o.kind == "small" else found[o.positions[0]] for o in self.outputs])
 
-    def _argument(self, i: Input, base: str, values: tuple[Any, ...]) -> Any:
-        value = values[i.argument]
-        match i.kind:
-            case "scalar":
-                return value
-            case "extent":
-                return value.shape[i.at]
-            case "element":
-                return value.element(i.at) if type(value) is DeviceArray else value.reshape(-1)[i.at].item()
-        if type(value) is DeviceArray:
-            return value.share()
+    def _argument(self, i: Input, base: str, value: Any) -> Any:
+        """An element of an argument, or an array of the host."""
+        if i.kind == "element":
+            return value.element(i.at) if type(value) is DeviceArray else value.reshape(-1)[i.at].item()
         resident = self._residents.of(value)
         return resident.share() if resident is not None else self.memory.of(value, base)
 
     def _result(self, o: Output, found: tuple[Any, ...]) -> Any:
-        if o.kind == "small":
-            shape = tuple(e if isinstance(e, int) else found[e[1]] for e in o.extents)
-            return np.array([found[p] for p in o.positions], dtype_of(o.base)).reshape(shape)
-        return found[o.positions[0]]
+        """A small array."""
+        shape = tuple(e if isinstance(e, int) else found[e[1]] for e in o.extents)
+        return np.array([found[p] for p in o.positions], dtype_of(o.base)).reshape(shape)
 
     def _handed_out(self, array: DeviceArray, keep: bool) -> Array:
         """A result for the interpreter."""

@@ -38,16 +38,15 @@ class Account(Record):
     transfers: Transfers = field(default_factory=Transfers)
     notes: list[str] = field(default_factory=list)
     word: ctypes.c_int64 = field(default_factory=ctypes.c_int64)
+    stop_address: int = field(init=False)  # where kernels may look that up
+
+    def __post_init__(self) -> None:
+        self.stop_address = ctypes.addressof(self.word)
 
     @property
     def stopped(self) -> bool:
         """Whether what he runs is to end."""
         return bool(self.word.value)
-
-    @property
-    def stop_address(self) -> int:
-        """Where kernels may look that up."""
-        return ctypes.addressof(self.word)
 
     def note(self, text: str) -> None:
         """Notes something, once."""

@@ -23,6 +23,7 @@ from sacpy.jit.emission.machine import Machine, Memory
 from sacpy.jit.emission.multiples import Multiples
 from sacpy.jit.ir.graph import ArrayType, Const, Op, Var
 from sacpy.jit.ir.kernel import ALIGNMENT, WARP, Kernel, SeqFor, While, thread_statements
+from sacpy.jit.ir.matrix_units import FORMS, OWN
 from sacpy.jit.llvm.legal import LLVM_TYPES, SIZES, Code, Module, memory_type, size_of
 from sacpy.jit.llvm.scalars import Style
 
@@ -216,6 +217,43 @@ class DeviceMachine(Machine):
         name, tail = "@llvm.nvvm.shfl.sync.down.i32", self.code.module.attribute("convergent nounwind")
         self.code.module.declare(name, f"declare i32 {name}(i32, i32, i32, i32) {tail}")
         return self.code.op(f"call i32 {name}(i32 -1, i32 {word}, i32 {distance}, i32 {WARP - 1})")
+
+    def multiply(self, target: Memory, left: Memory, right: Memory, form: str, site: int) -> None:
+        code, f, type_ = self.code, FORMS[form], target.element
+        rows, halves = int(left.extents[0]) // f.deep, int(right.extents[0]) // f.deep
+        operand = "i32" if f.rounds else type_  # PTX has operands of rounded types in registers of bits
+
+        def parts(memory: Memory, first: int, many: int) -> list[str]:
+            found = [code.load(type_, self.element(memory, [str(first + n)])) for n in range(many)]
+            return found if operand == type_ else [code.op(f"bitcast {type_} {x} to {operand}") for x in found]
+
+        b = [parts(right, half * f.deep, f.deep) for half in range(halves)]
+        for row in range(0, rows, f.high):
+            a = parts(left, row * f.deep, f.high * f.deep)
+            a = [a[high * f.deep + deep] for deep in range(f.deep) for high in range(f.high)]
+            for half in range(halves):
+                places = [(row + n) * OWN * halves + half * OWN + e for n in range(f.high) for e in range(OWN)]
+                old = [code.load(type_, self.element(target, [str(at)])) for at in places]
+                many = [(operand, [*a, *b[half]]), (type_, old)]
+                for n, at in zip(self._multiplied(form, type_, operand, many), places):
+                    code.store(type_, n, self.element(target, [str(at)]))
+
+    def _multiplied(self, form: str, type_: str, operand: str, given: Sequence[tuple[str, list[str]]]) -> list[str]:
+        """The results of one instruction. It is written as PTX, as libNVVM's older dialect has no other name for
+        it."""
+        f, code = FORMS[form], self.code
+        sizes = [f.high * OWN, f.high * f.deep, f.deep, f.high * OWN]
+        starts = [sum(sizes[:n]) for n in range(4)]
+        groups = ", ".join(f"{{{', '.join(f'${s + n}' for n in range(size))}}}" for s, size in zip(starts, sizes))
+        sums = "f64" if type_ == "double" else "f32"
+        name = f"mma.sync.aligned.m{8 * f.high}n8k{f.folded}.row.col.{sums}.{form}.{form}.{sums}"
+        letters = {"double": "d", "float": "f", "i32": "r"}
+        kinds = [f"={letters[type_]}"] * sizes[0] + [letters[t] for t, many in given for _ in many]
+        record = f"{{{', '.join([type_] * sizes[0])}}}"
+        args = ", ".join(f"{t} {x}" for t, many in given for x in many)
+        tail = code.module.attribute("convergent nounwind")
+        found = code.op(f'call {record} asm "{name} {groups};", "{",".join(kinds)}"({args}) {tail}')
+        return [code.op(f"extractvalue {record} {found}, {n}") for n in range(sizes[0])]
 
     def loop_note(self, s: SeqFor) -> str:
         """How often the rounds of a short loop are written out: compilers ask for the loads of several rounds together,

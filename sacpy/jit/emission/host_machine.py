@@ -18,6 +18,7 @@ from sacpy.jit.emission.lowering import Lowering, Site
 from sacpy.jit.emission.machine import Machine, Memory
 from sacpy.jit.ir.graph import ArrayType, Var
 from sacpy.jit.ir.kernel import WARP, Kernel
+from sacpy.jit.ir.matrix_units import FOLDED, FORMS, OWN
 from sacpy.jit.llvm.legal import LLVM_TYPES, Code, Module, memory_type
 from sacpy.jit.llvm.scalars import ROWS, Style
 
@@ -148,6 +149,40 @@ class HostMachine(Machine):
             self.store(target, ["0"], value, site)
 
         self.threads(hand_on)
+
+    def multiply(self, target: Memory, left: Memory, right: Memory, form: str, site: int) -> None:
+        code, f = self.code, FORMS[form]
+        element, deep = target.element, f.deep
+        rows, halves = int(left.extents[0]) // deep, int(right.extents[0]) // deep
+
+        def cell(own: str, row: str, half: str, e: int) -> None:
+            """A column of those that a thread has side by side: its products in the order of the folded axis."""
+            g = code.op(f"and i64 {own}, {-FOLDED}")
+            warp, t = code.op(f"and i64 {own}, {-WARP}"), code.op(f"and i64 {own}, {FOLDED - 1}")
+            column = code.sum(code.product(t, str(OWN)), str(e))
+            start = code.sum(warp, code.product(column, str(FOLDED)))
+            at = code.sum(code.product(row, str(OWN * halves)), code.sum(code.product(half, str(OWN)), str(e)))
+            found = self.load(target, [at], site)
+            for n in range(FOLDED):
+                for k in range(deep):
+                    self.become(code.sum(g, str(n)))
+                    a = self.load(left, [code.sum(code.product(row, str(deep)), str(k))], site)
+                    self.become(code.sum(start, str(n)))
+                    b = self.load(right, [code.sum(code.product(half, str(deep)), str(k))], site)
+                    found = code.op(f"fadd {element} {found}, {code.op(f'fmul {element} {a}, {b}')}")
+            self.become(own)
+            self.store(target, [at], found, site)
+
+        def all_cells() -> None:
+            own = self.number
+
+            def half_row(row: str, half: str) -> None:
+                for e in range(OWN):
+                    cell(own, row, half, e)
+
+            self._loop("0", str(rows), lambda row: self._loop("0", str(halves), lambda half: half_row(row, half)))
+
+        self.threads(all_cells)
 
     def become(self, number: str) -> None:
         """From here on it is the thread of this number that does the work."""

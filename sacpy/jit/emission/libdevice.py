@@ -41,6 +41,12 @@ def _neg(code: Code, op: Op, base: str, args: Sequence[str], style: Style) -> st
     return code.op(f"fsub {LLVM_TYPES[base]} {constant(base, -0.0)}, {args[0]}")
 
 
+def _to_tf32(code: Code, op: Op, base: str, args: Sequence[str], style: Style) -> str:
+    """Written as PTX, as libNVVM's older dialect has no other name for it; from sm_80 on."""
+    bits = code.op(f'call i32 asm "cvt.rna.tf32.f32 $0, $1;", "=r,f"(float {args[0]})')
+    return code.op(f"bitcast i32 {bits} to float")
+
+
 def _against_infinity(test: str) -> Emit:
     def row(code: Code, op: Op, base: str, args: Sequence[str], style: Style) -> str:
         return code.op(
@@ -55,6 +61,7 @@ DEVICE_ROWS: Mapping[str, Emit] = {
     **dict.fromkeys((*MATHS, "abs", "sqrt", "floor", "ceil", "rint", "round", "trunc", "copysign", "fmod"), _routine),
     "neg": _neg,
     **dict.fromkeys(PLACES, in_rows(_routine)),
+    "totf32": _to_tf32,
     "isinf": _against_infinity("oeq"),
     "isfinite": _against_infinity("olt"),
 }

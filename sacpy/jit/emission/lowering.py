@@ -25,6 +25,7 @@ from sacpy.jit.ir.kernel import (
     If,
     Kernel,
     Let,
+    MultiplyAdd,
     SeqFor,
     Shuffle,
     Store,
@@ -111,6 +112,9 @@ class Lowering:
             case Shuffle():
                 target, source = self.arrays[s.target.name], self.arrays[s.source.name]
                 self.machine.shuffle(target, source, s.distance, self._site(s))
+            case MultiplyAdd():
+                c, a, b = (self.arrays[v.name] for v in (s.target, s.left, s.right))
+                self.machine.multiply(c, a, b, s.form, self._site(s))
             case Allocate():
                 assert isinstance(s.array.type, g.ArrayType)
                 extents = tuple(self._index(s.array.type.extents))
@@ -294,7 +298,7 @@ class Lowering:
             case While():
                 self._while(s)
 
-    def _site(self, s: ThreadStmt | Shuffle, what: str = "") -> int:
+    def _site(self, s: ThreadStmt | Shuffle | MultiplyAdd, what: str = "") -> int:
         self.sites.append(Site(statement_text(s), self.phases, what))
         return len(self.sites)
 

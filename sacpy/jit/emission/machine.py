@@ -117,6 +117,11 @@ class Machine(ABC):
         """The one element of each thread's `target` becomes that of `source` of the thread so far behind it in its
         warp, or its own."""
 
+    @abstractmethod
+    def multiply(self, target: Memory, left: Memory, right: Memory, form: str, site: int) -> None:
+        """The threads of each warp multiply what they have of two matrices, and add it to what they have of a third
+        one."""
+
     # ---- memory
 
     @abstractmethod

@@ -2,10 +2,10 @@
 threads.
 
 Three levels of statements, as types of their own, so that what is illegal cannot be written. At block level (the same
-for all threads of a block) are `ForAll`, `Barrier`, `Shuffle`, `Allocate`, and loops and conditions on values that
-all threads share; inside a `ForAll` is code of one thread, where there is neither barrier nor allocation. After
-Svensson's Grid > Block > Thread programs (see docs/how-it-works.md): a barrier under divergent control flow cannot be
-expressed.
+for all threads of a block) are `ForAll`, `Barrier`, `Shuffle`, `MultiplyAdd`, `Allocate`, and loops and conditions on
+values that all threads share; inside a `ForAll` is code of one thread, where there is neither barrier nor allocation.
+After Svensson's Grid > Block > Thread programs (see docs/how-it-works.md): a barrier under divergent control flow
+cannot be expressed.
 
 A thread sees: the kernel's parameters, the indices of its block, block-level scalars, the indices of the `ForAll` it
 runs in, and arrays. Scalars set inside one `ForAll` are gone after it; what one phase leaves to the next is in an
@@ -161,6 +161,18 @@ class Shuffle(Node):
     distance: int
 
 
+class MultiplyAdd(Node):
+    """The threads of each warp multiply matrices that they hold in parts: `target += left * right`, by instructions of
+    a form of `matrix_units.FORMS`. The three are private arrays. Of r rows of the target and c columns that a thread
+    has, it has r * c elements, row by row, and of the left and the right matrix r and c / 2 times `deep`. What of all
+    threads must have come so far needs no barrier, neither before nor behind. A block has whole warps."""
+
+    target: Var
+    left: Var
+    right: Var
+    form: str
+
+
 class Allocate(Node):
     """An array of the block: `space` is "shared", "private" or "scratch". Uninitialised; it lives to the end of the
     statements it stands among."""
@@ -193,7 +205,7 @@ class BlockIf(Node):
     then: tuple[BlockStmt, ...]
 
 
-BlockStmt = ForAll | Barrier | Shuffle | Allocate | Uniform | BlockFor | BlockIf
+BlockStmt = ForAll | Barrier | Shuffle | MultiplyAdd | Allocate | Uniform | BlockFor | BlockIf
 
 # ---------------------------------------------------------------- kernels
 

@@ -23,6 +23,7 @@ from sacpy.jit.ir.kernel import (
     If,
     Kernel,
     Let,
+    MultiplyAdd,
     SeqFor,
     Shuffle,
     Store,
@@ -46,9 +47,9 @@ def print_kernel(k: Kernel) -> str:
     return "\n".join([*head, *_indent(_block(k.body))]) + "\n"
 
 
-def statement_text(s: ThreadStmt | Shuffle) -> str:
+def statement_text(s: ThreadStmt | Shuffle | MultiplyAdd) -> str:
     """The first line of a thread's statement, or of one of its warp."""
-    return (_block_statement(s) if isinstance(s, Shuffle) else _thread_statement(s))[0]
+    return (_block_statement(s) if isinstance(s, Shuffle | MultiplyAdd) else _thread_statement(s))[0]
 
 
 def _names(many: Iterable[Var]) -> str:
@@ -75,6 +76,8 @@ def _block_statement(s: BlockStmt) -> list[str]:
             return ["barrier"]
         case Shuffle():
             return [f"{s.target.name} := {s.source.name} of the thread {s.distance} further in the warp"]
+        case MultiplyAdd():
+            return [f"{s.target.name} += {s.left.name} * {s.right.name} of a warp, by {s.form}"]
         case Allocate():
             return [f"{s.space} {type_text(s.array.type)} {s.array.name}"]
         case Uniform():

@@ -28,6 +28,7 @@ from sacpy.jit.ir.kernel import (
     If,
     Kernel,
     Let,
+    MultiplyAdd,
     SeqFor,
     Shuffle,
     Store,
@@ -35,6 +36,7 @@ from sacpy.jit.ir.kernel import (
     Uniform,
     While,
 )
+from sacpy.jit.ir.matrix_units import FORMS, OWN
 from sacpy.jit.ir.operations import GraphError, op_base
 from sacpy.nodes import Record, field
 
@@ -148,6 +150,8 @@ class _Scope(Record):
                 pass
             case Shuffle():
                 self.shuffle(s)
+            case MultiplyAdd():
+                self.multiply(s)
             case ForAll():
                 _need(len(s.index) == len(s.extents) <= 3, "a forall has an extent for each index, and at most three")
                 self.same(s.extents)
@@ -193,6 +197,28 @@ class _Scope(Record):
         _need(s.target.name != s.source.name, f"{s.target.name} is handed on to itself")
         _need(s.target.base == s.source.base, f"{s.target.name} and {s.source.name} differ in type")
         _need(0 < s.distance < WARP, f"no thread of a warp is {s.distance} further")
+        self.whole_warps()
+
+    def multiply(self, s: MultiplyAdd) -> None:
+        form = FORMS.get(s.form)
+        _need(form is not None, f"there is no form {s.form}")
+        assert form is not None
+        sizes = []
+        for array in (s.target, s.left, s.right):
+            self.element(array, (g.integer(0),))
+            _need(array.name in self.private, f"{array.name} is no private array")
+            _need(array.base == form.base, f"{array.name} is of {array.base}, and {s.form} is of {form.base}")
+            sizes.append(math.prod(int(e.value) for e in g.extents_of(array) if isinstance(e, g.Const)))
+        target, left, right = sizes
+        _need(
+            left % (form.deep * form.high) == 0
+            and right % form.deep == 0
+            and target == OWN * (left // form.deep) * (right // form.deep),
+            f"{left} and {right} elements make no {target} by {s.form}",
+        )
+        self.whole_warps()
+
+    def whole_warps(self) -> None:
         known = [int(e.value) for e in self.k.block if isinstance(e, g.Const)]
         _need(len(known) == len(self.k.block) and math.prod(known) % WARP == 0, "a block has no whole warps")
 

@@ -49,6 +49,10 @@ TRANSCENDENTAL = frozenset(
 PLACES = frozenset(["row", "column"])
 
 
+# Of kernels alone: a float rounded to the nearest one with 10 bits behind the point, of two the one further from 0.
+ROUNDED = {"totf32": "float"}
+
+
 class GraphError(Exception):
     """A graph breaks a law: a defect of the pass that made it."""
 
@@ -70,6 +74,8 @@ def op_base(code: str, args: Sequence[Atom]) -> str:
         return args[1].base
     if code in PLACES:
         return "int"
+    if code in ROUNDED:
+        return ROUNDED[code]
     row = PRIMITIVES.get(code)
     if row is None or row.structural:
         raise GraphError(f"there is no operation {code}")

@@ -9,8 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
-from sacpy.jit.ir.graph import Atom, Modarray, Var, extents_of
-from sacpy.jit.kernels import across, blocks, maps, product_tiles, rows, segments, short_rows, staging, triangles, wide
+from sacpy.jit.ir.graph import Atom, Genarray, Modarray, Var, extents_of
+from sacpy.jit.ir.matrix_units import COLUMNS, FOLDED
+from sacpy.jit.kernels import across, blocks, maps, product_tiles, rows, segments, split_folds, staging, triangles, wide
 from sacpy.jit.kernels.contraction import Contraction, contraction
 from sacpy.jit.kernels.launches import Buffer, KernelOptions, Launch
 from sacpy.jit.kernels.numbers import (
@@ -27,13 +28,15 @@ from sacpy.jit.kernels.numbers import (
     stages,
 )
 from sacpy.jit.kernels.source import Built, Source, known_block, number_of
+from sacpy.jit.kernels.tilings import Tilings
+from sacpy.nodes import replace
 from sacpy.withloop import chains, membership
 from sacpy.withloop.auto import in_rows
 from sacpy.withloop.errors import MappingError
-from sacpy.withloop.pragmas import GpuMem
 from sacpy.withloop.spaces import IndexSpace
 from sacpy.withloop.splitting import MOST_PIECES, Piece, box_around, split
 from sacpy.withloop.strategies import choose
+from sacpy.withloop.ways import GpuFold
 
 _MERGE_DENSE = 1 << 22  # cells up to which asking each index for its partition costs less than another launch
 _MERGE_MOST = 0.9  # of all cells in the first partition, with which that holds for any number of them
@@ -51,12 +54,14 @@ class Cells:
         self.pragmas = pragmas_of(w)
         self.kernels: dict[Hashable, Built] = {}
         self.scratch: set[str] = set()
+        self.split: split_folds.SplitFold | None = None
         self._check()
         self.rows = [rows.tried(source, p) for p in w.partitions]
         self.segments = [segments.tried(source, p) for p in w.partitions]
         self.contractions = [contraction(source, p) for p in w.partitions]
         self.wide = [wide.suits(p) for p in w.partitions]
         self.across = [across.axis_across(p, source.free) for p in w.partitions]
+        self.tilings = Tilings(source, self.contractions, self.across, self.pragmas, options.device)
 
     def _check(self) -> None:
         """Translates each body once, so that what cannot run is known before it is to run; checks pragmas."""
@@ -251,6 +256,27 @@ class Cells:
         """The launches of a piece of a partition. `asked`: the mapping that its pragmas ask for."""
         number = piece.partition
         assert number is not None
+        way = fold_of(self.pragmas[number])
+        if way is None or way.way != "mma":
+            return self._laid_out(piece, number, asked, spaces, numbers, way)
+        found = self.tilings.multiplied(number, way, piece.space, numbers)
+        if found is not None:
+            return [], self.tiled(piece, found[0], (f"the pragma says so: {way.words}",), found[1], numbers)
+        temporaries, launches = self._laid_out(piece, number, asked, spaces, numbers, None)
+        least = f"{COLUMNS} rows and columns by {FOLDED} indices"
+        why = f"tensor cores multiply {least} at least, so {way.words} does nothing"
+        return temporaries, [replace(launch, reasons=(*launch.reasons, why)) for launch in launches]
+
+    def _laid_out(
+        self,
+        piece: Piece,
+        number: int,
+        asked: chains.Chain | None,
+        spaces: tuple[IndexSpace, ...],
+        numbers: Numbers,
+        way: GpuFold | None,
+    ) -> tuple[list[Buffer], list[Launch]]:
+        """The same, `way` being how threads are to put together what cells fold."""
         device, what = self.options.device, ("partition", number)
 
         def make(mapping: chains.Mapping, block: tuple[int, ...] | None, bits: int) -> Built:
@@ -263,9 +289,12 @@ class Cells:
         positions = triangles.positions(self.source.with_loop.partitions[number], piece.space, numbers)
         chain, squares = asked, None
         reasons: tuple[str, ...] = ("the pragma says so",)
-        way, auto = fold_of(self.pragmas[number]), self.options.strategy == "auto"
+        auto = self.options.strategy == "auto"
         if chain is None and body is not None and way is None and auto and (wanted is None or wanted.mode == "shared"):
-            squares = self._squares(number, body, piece.space, numbers, wanted)
+            split = self._split(body, piece.space, numbers) if whole and wanted is None else None
+            if split is not None:
+                return split
+            squares = self.tilings.squares(number, body, piece.space, numbers, wanted)
         full = squares is not None and piece.space.size >= device.processors * product_tiles.SIDE**2
         otherwise = chain is not None or stages(self.pragmas[number])
         rows.check(way, row, self.source.with_loop.partitions[number], otherwise)
@@ -287,18 +316,17 @@ class Cells:
         if chain is None and squares is not None:
             chain, reasons = squares, (product_tiles.why(squares, piece.space, device.processors),)
         if chain is None and body is None and wanted is None and auto:
-            chain, reasons = self._brought(number, piece.space, numbers)
+            chain, reasons = self.tilings.brought(number, piece.space, numbers)
         if chain is None:
             chain, reasons = self._chosen(piece.space)
-        tiles = self._tiles(number, chain, piece.space, numbers)
+        tiles = self.tilings.tiles(number, chain, piece.space, numbers)
         if isinstance(tiles, str) and asked is None:
             boxes = in_rows(piece.space, device)
-            other = self._tiles(number, boxes.chain, piece.space, numbers)
+            other = self.tilings.tiles(number, boxes.chain, piece.space, numbers)
             if not isinstance(other, str):
                 chain, reasons, tiles = boxes.chain, boxes.reasons, other
         if isinstance(tiles, staging.Tiled):
-            words = f"{tiles.size} bytes of shared memory: {tiles.words(self.source.with_loop.partitions[number])}"
-            return [], self._tiled(piece, chain, (*reasons, words), tiles, numbers)
+            return [], self.tiled(piece, chain, reasons, tiles, numbers)
         if tiles is not None:
             assert wanted is not None
             raise staging.cannot_stage(wanted, tiles)
@@ -308,50 +336,18 @@ class Cells:
                 return [], self._wide(piece, several, numbers)
         return [], self._launch(piece.space, chain, reasons, what, make, "partition", number, numbers)
 
-    def _tiles(
-        self, number: int, chain: chains.Chain, space: IndexSpace, numbers: Numbers
-    ) -> staging.Tiled | str | None:
-        """What a mapping lets blocks stage; why nothing can be although that is asked for; None where nothing is to
-        be."""
-        body, wanted, device = self.contractions[number], memory_of(self.pragmas[number]), self.options.device
-        mapping = chain.map(space, device)
-        if mapping.placement.each and body is None:
-            p = self.source.with_loop.partitions[number]
-            squares = across.squares(p, self.source.free, mapping, device.shared_per_block)
-            return squares or short_rows.short_rows(self.source, number, mapping, device.shared_per_block)
-        strips = None
-        if body is not None:
-            limit = device.shared_per_block
-            strips = product_tiles.tiles_for(self.source, body, mapping, wanted, numbers, limit)
-        if strips is not None:
-            return strips
-        boxes = staging.staging(self.source, number, mapping, wanted, device.shared_per_block)
-        if boxes is not None or wanted is not None:
-            return boxes
-        return short_rows.short_rows(self.source, number, mapping, device.shared_per_block)
-
-    def _squares(
-        self, number: int, body: Contraction, space: IndexSpace, numbers: Numbers, wanted: GpuMem | None
-    ) -> chains.Chain | None:
-        """The mapping that lets blocks share what their cells read, threads with several cells each where all that they
-        read can be in tiles."""
-        for several in (True, False) if wanted is None else (False,):
-            chain = product_tiles.chain_for(body, space, numbers, self.options.device.processors, several)
-            if chain is None or not chain.grid_block.each or self._tiles(number, chain, space, numbers) is not None:
-                return chain
-        return None
-
-    def _brought(self, number: int, space: IndexSpace, numbers: Numbers) -> tuple[chains.Chain | None, tuple[str, ...]]:
-        """The mapping that lets blocks bring cells of few elements, or turn what their cells read across; None where
-        there is nothing such."""
-        few = short_rows.chain_for(self.source, number, space, self.options.device)
-        if few is not None and isinstance(self._tiles(number, few, space, numbers), short_rows.ShortRows):
-            return few, ("as many threads as suit cells of few elements",)
-        axis = self.across[number]
-        chain = None if axis is None else across.chain_for(axis, space)
-        if chain is None or self._tiles(number, chain, space, numbers) is None:
-            return None, ()
-        return chain, (f"squares of cells, as an array is read along axis {axis} and written along {space.rank - 1}",)
+    def _split(
+        self, body: Contraction, space: IndexSpace, numbers: Numbers
+    ) -> tuple[list[Buffer], list[Launch]] | None:
+        """The launches of cells whose folds are cut into parts; None where that does not pay."""
+        w = self.source.with_loop
+        new = w.complete and len(w.partitions) == 1 and all(isinstance(o, Genarray) for o in w.operators)
+        cut = split_folds.cut_of(body, space, numbers, self.options) if new else None
+        if cut is None:
+            return None
+        if self.split is None:
+            self.split = split_folds.SplitFold(self.source, body, lambda source: Cells(source, self.options))
+        return self.split.plan(cut, space, numbers, self.options)
 
     def _wide(self, piece: Piece, chain: chains.Chain, numbers: Numbers) -> list[Launch]:
         number = piece.partition
@@ -364,16 +360,18 @@ class Cells:
         why = (_many(chain),)
         return self._launch(piece.space, chain, why, what, make, "partition", number, numbers, constant_block=True)
 
-    def _tiled(
+    def tiled(
         self, piece: Piece, chain: chains.Chain, reasons: tuple[str, ...], tiles: staging.Tiled, numbers: Numbers
     ) -> list[Launch]:
+        """The launch of a piece whose blocks keep something in shared memory."""
         number = piece.partition
         assert number is not None
 
         def make(mapping: chains.Mapping, block: tuple[int, ...] | None, bits: int) -> Built:
             return tiles.kernel(self.source, number, mapping, bits)
 
-        what = (tiles.purpose, number, tiles.form)
+        words = f"{tiles.size} bytes of shared memory: {tiles.words(self.source.with_loop.partitions[number])}"
+        reasons, what = (*reasons, words), (tiles.purpose, number, tiles.form)
         return self._launch(piece.space, chain, reasons, what, make, "partition", number, numbers, constant_block=True)
 
     def _default(self, space: IndexSpace, numbers: Numbers, taken: frozenset[str]) -> list[Launch]:

@@ -19,9 +19,11 @@ from sacpy.jit.kernels.values import Value
 
 class Contraction(Cell):
     """A cell whose fold has one dense axis. `prints`: what it reads, the folded axis counted behind those of the
-    partition."""
+    partition. `run`: the first axis of the partition says which part of the fold is meant, each of so many indices
+    (None: all of it)."""
 
     prints: tuple[Footprint, ...]
+    run: g.Var | None = None
 
     def length(self, numbers: Numbers) -> int:
         """How many indices a cell folds."""
@@ -53,6 +55,21 @@ def folded_cell(source: Source, p: g.Partition) -> Cell | None:
     if not all(isinstance(s, g.Let) for s in cell.before):
         return None
     return cell if all(isinstance(a, g.Const) or a.name in source.free for a in bounds) else None
+
+
+def suits(c: Contraction) -> bool:
+    """Whether a contraction's fold does nothing but arithmetic on elements of arrays, and nothing before it reads any:
+    then its code may run for cells that are not there."""
+    before = is_arithmetic(c.before)
+    body = all(
+        isinstance(s, g.Let) and isinstance(s.rhs, g.Op | g.Load | g.Var | g.Const) for s in c.inner.body.statements
+    )
+    return before and body and all(is_arithmetic(o.combine.statements) for o in c.folds)
+
+
+def is_arithmetic(statements: Sequence[g.Stmt]) -> bool:
+    """Whether code is nothing but arithmetic."""
+    return all(isinstance(s, g.Let) and isinstance(s.rhs, g.Op | g.Var | g.Const) for s in statements)
 
 
 def combined(thread: Thread, c: Contraction, carried: Sequence[g.Atom], values: Sequence[Value]) -> list[g.Atom]:

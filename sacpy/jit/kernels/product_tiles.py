@@ -28,7 +28,7 @@ from sacpy.jit.ir import graph as g
 from sacpy.jit.ir import kernel as k
 from sacpy.jit.kernels import maps, register_tiles
 from sacpy.jit.kernels.builder import Builder
-from sacpy.jit.kernels.contraction import Contraction, combined
+from sacpy.jit.kernels.contraction import Contraction, combined, suits
 from sacpy.jit.kernels.numbers import Numbers
 from sacpy.jit.kernels.register_tiles import RegisterTiles
 from sacpy.jit.kernels.source import Built, Frame, Source
@@ -100,7 +100,7 @@ def chain_for(
     if space.rank not in (2, 3) or not space.dense or min(space.extents[-2:]) < SIDE or c.length(numbers) < SIDE:
         return None
     each = _cells_each(c, space, processors) if several else (1, 1)
-    chain = _boxes(space, each)
+    chain = boxes(space, each)
     axes = block_axes(chain.map(space))
     block = (SIDE * each[0], SIDE * each[1])
     return chain if axes is not None and _chosen(c, axes, block) else None
@@ -109,13 +109,22 @@ def chain_for(
 def _cells_each(c: Contraction, space: IndexSpace, processors: int) -> tuple[int, int]:
     """How many cells a thread has along the last two axes: those with which the processor that has most blocks is done
     first."""
+    return best([*(sides(c) if suits(c) else []), (1, 1)], space, processors)
+
+
+def sides(c: Contraction, most: int = OWN) -> list[tuple[int, int]]:
+    """How many cells a thread may have along the last two axes, more than one, in so many bytes of registers."""
     # compilers add up the integers of a strip by themselves, and so have twice as many in registers
     bytes_each = sum(BYTES[n.base] * (1 if n.base in REAL else 2) for o in c.folds for n in o.neutrals)
-    tried = [each for each in EACH if bytes_each * math.prod(each) <= OWN] if register_tiles.suits(c) else []
-    return min([*tried, (1, 1)], key=lambda each: _taken(each, space, processors))
+    return [each for each in EACH if bytes_each * math.prod(each) <= most]
 
 
-def _taken(each: tuple[int, int], space: IndexSpace, processors: int) -> float:
+def best(tried: Sequence[tuple[int, int]], space: IndexSpace, processors: int) -> tuple[int, int]:
+    """Of some extents of a thread's cells those with which the processor that has most blocks is done first."""
+    return min(tried, key=lambda each: taken(each, space, processors))
+
+
+def taken(each: tuple[int, int], space: IndexSpace, processors: int) -> float:
     """What a processor has to do, in multiply-adds: the cells of its blocks, those that are not there included, each
     with its part of what threads read from shared memory: while that gives each thread of a warp an element, the warp
     could do two multiply-adds."""
@@ -133,7 +142,7 @@ def why(chain: chains.Chain, space: IndexSpace, processors: int) -> str:
     return f"boxes of {block[0]} x {block[1]} cells, as neighbours read the same, on {processors} multiprocessors"
 
 
-def _boxes(space: IndexSpace, each: tuple[int, int]) -> chains.Chain:
+def boxes(space: IndexSpace, each: tuple[int, int]) -> chains.Chain:
     """Blocks of boxes over the last two axes, of which each thread has a box of the extents `each`."""
     outer, r = tuple(range(space.rank - 2)), space.rank
     return chains.Chain(

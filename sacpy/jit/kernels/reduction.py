@@ -74,6 +74,8 @@ class Reduction:
         )
         self.checks = checks
         self.ordered = keeps_order(self.folds)
+        if way is not None and way.way == "mma":
+            raise way.refused("tensor cores compute the cells of a matrix product, and here are none", "leave it out")
         self.way = way
         self.neighbours = self.ordered or (way is not None and way.way == "interleaved")
         self.radix = 2 if way is not None and way.pairs else RADIX

@@ -31,7 +31,7 @@ from sacpy.jit.analysis.shared_planner import BYTES
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir import kernel as k
 from sacpy.jit.kernels import maps
-from sacpy.jit.kernels.contraction import Contraction, combined
+from sacpy.jit.kernels.contraction import Contraction, combined, is_arithmetic
 from sacpy.jit.kernels.numbers import Numbers
 from sacpy.jit.kernels.source import Built, Frame, Source, number_of
 from sacpy.jit.kernels.strip_loads import WIDE, RegisterTile, StripLoad
@@ -90,22 +90,10 @@ class RegisterTiles(Node):
 
     def kernel(self, source: Source, number: int, mapping: chains.Mapping, bits: int) -> Built:
         """Loads the tiles of a strip, folds it, and goes on to the next."""
-        return _Writer(source, number, self.body, mapping, self, bits).kernel()
+        return Writer(source, number, self.body, mapping, self, bits).kernel()
 
 
-def suits(c: Contraction) -> bool:
-    """Whether a contraction's fold does nothing but arithmetic on elements of arrays, and nothing before it reads any:
-    then its code may run for cells that are not there."""
-    before = _plain(c.before)
-    body = all(
-        isinstance(s, g.Let) and isinstance(s.rhs, g.Op | g.Load | g.Var | g.Const) for s in c.inner.body.statements
-    )
-    return before and body and all(_plain(o.combine.statements) for o in c.folds)
-
-
-def _plain(statements: Sequence[g.Stmt]) -> bool:
-    """Whether code is nothing but arithmetic."""
-    return all(isinstance(s, g.Let) and isinstance(s.rhs, g.Op | g.Var | g.Const) for s in statements)
+Make = Callable[[Contraction, tuple[RegisterTile, ...], int, tuple[int, ...]], RegisterTiles]
 
 
 def register_tiles(
@@ -115,10 +103,11 @@ def register_tiles(
     mapping: chains.Mapping,
     numbers: Numbers,
     limit: int,
+    make: Make | None = None,
 ) -> RegisterTiles | None:
     """The tiles, if all that the fold reads is in such: each array follows the folded axis and one axis of the block,
     step by step. `axes`: for each axis of the cells that of the block, as of `block_axes`; `limit`: bytes of shared
-    memory."""
+    memory; `make`: makes such tiles of a contraction, arrays, the length of strips, and cells a thread."""
     found: list[RegisterTile] = []
     strip = _strip(c, mapping)
     for f in c.prints:
@@ -134,12 +123,19 @@ def register_tiles(
     }
     spread = entries_of((*c.partition.index, c.inner.index[0]), (c.inner.body,), source.free)
     exact = all(e.low == e.high for place in read & inside for e in spread[place])
-    tiles = RegisterTiles(c, tuple(found), strip, mapping.placement.each, False)
-    if _plain(c.after.statements) and not any(mapping.space.lower) and axes[-1] == len(mapping.placement.block) - 1:
+    tiles = (make or _plain_tiles)(c, tuple(found), strip, mapping.placement.each)
+    whole = is_arithmetic(c.after.statements) and not any(mapping.space.lower)
+    if whole and axes[-1] == len(mapping.placement.block) - 1:
         ends = [number_of(g.extents_of(t)[c.partition.rank - 1], numbers) for t in source.targets]
         if not any(n % tiles.group(-1) for n in (mapping.space.upper[-1], *ends)):
             tiles = replace(tiles, beside=True)
     return tiles if read <= inside and exact and tiles.size <= limit else None
+
+
+def _plain_tiles(
+    c: Contraction, tiles: tuple[RegisterTile, ...], strip: int, each: tuple[int, ...]
+) -> RegisterTiles:
+    return RegisterTiles(c, tiles, strip, each, False)
 
 
 def _strip(c: Contraction, mapping: chains.Mapping) -> int:
@@ -183,12 +179,14 @@ def _tile(
     return RegisterTile(f.array, f.entries, order, extents, along, together if even else 1)
 
 
-class _Writer:
+class Writer:
+    """Writes such a kernel. Who has other threads fold a strip says which cells they have, and how."""
+
     def __init__(
         self, source: Source, number: int, c: Contraction, mapping: chains.Mapping, found: RegisterTiles, bits: int
     ) -> None:
         self.c, self.found = c, found
-        self.thread = source.thread(f"register_tiled{number}", bits)
+        self.thread = source.thread(f"{found.purpose}{number}", bits)
         self.b = self.thread.b
         self.results = maps.results(self.thread, source)
         self.frame = Frame(self.b, mapping, mapping.placement.block)
@@ -217,6 +215,7 @@ class _Writer:
                 self.placed[place] = tile
 
     def kernel(self) -> Built:
+        cut = self._cut()
         names, size = self.b.names, g.integer(self.found.strip)
         length, rest, whole, end = (names.var(n, g.INT) for n in ("length", "rest", "whole", "end"))
         strip, between = names.var("strip", g.INT), names.var("length", g.INT)
@@ -227,7 +226,7 @@ class _Writer:
         done, number, this, other = (names.var(n, g.INT) for n in ("done", "number", "this", "other"))
         zero = g.integer(0)
         strips = (
-            k.Uniform(done, g.Op("sub", (strip, self.lower))),
+            k.Uniform(strip, g.Op("add", (self.lower, done))),
             k.Uniform(number, g.Op("div", (done, size))),
             k.Uniform(this, g.Op("bitand", (number, g.integer(BUFFERS - 1)))),
             k.Uniform(other, g.Op("sub", (g.integer(BUFFERS - 1), this))),
@@ -237,13 +236,15 @@ class _Writer:
             k.Uniform(ahead, g.Op("bitand", (limited, g.integer(-self.found.strip)))),
             k.Uniform(following, g.Op("add", (self.lower, ahead))),
             *self._fetch(following, True),
-            self._fold(strip, size, this),
+            *self.fold(strip, size, this),
             *self._put(other),
             k.Barrier(),
         )
-        ends = (*self._fetch(end, False), *self._put(zero), k.Barrier(), self._fold(end, rest, zero), k.Barrier())
+        left_over = (*self._fetch(end, False), *self._put(zero, rest), k.Barrier())
+        ends = (*left_over, *self.fold(end, rest, zero), k.Barrier())
         return self.frame.kernel(
             (
+                *cut,
                 self._start(),
                 k.Uniform(between, g.Op("sub", (self.upper, self.lower))),
                 k.Uniform(length, g.Op("max", (between, zero))),
@@ -254,20 +255,41 @@ class _Writer:
                 k.Uniform(some, g.Op("lt", (zero, whole))),
                 k.Uniform(left, g.Op("lt", (zero, rest))),
                 k.BlockIf(some, (*self._fetch(self.lower, True), *self._put(zero), k.Barrier())),
-                k.BlockFor(strip, self.lower, end, size, strips),
+                k.BlockFor(done, zero, whole, size, strips),
                 k.BlockIf(left, ends),
                 self._end(),
             )
         )
 
+    def _cut(self) -> tuple[k.BlockStmt, ...]:
+        """The bounds of the part that a block folds, where that is not all."""
+        if self.c.run is None:
+            return ()
+        run, number = self.thread.atom(self.c.run), self.frame.at[0]
+        steps: list[k.BlockStmt] = []
+
+        def op(code: str, *args: g.Atom) -> g.Var:
+            v = self.b.names.var(code, g.INT)
+            steps.append(k.Uniform(v, g.Op(code, args)))
+            return v
+
+        lower = op("add", self.lower, op("mul", number if number.base == "int" else op("toi", number), run))
+        self.b.multiple(run, STRIPS[-1])
+        self.lower, self.upper = lower, op("add", lower, op("min", op("sub", self.upper, lower), run))
+        return tuple(steps)
+
     def _fetch(self, strip: g.Atom, whole: bool) -> tuple[k.BlockStmt, ...]:
         return tuple(load.fetch(strip, self.frame.corner, whole) for load in self.loads)
 
-    def _put(self, buffer: g.Atom) -> tuple[k.BlockStmt, ...]:
-        """The tiles in reverse: ptxas then finds registers for all."""
-        return tuple(load.put(buffer) for load in reversed(self.loads))
+    def _put(self, buffer: g.Atom, many: g.Atom | None = None) -> tuple[k.BlockStmt, ...]:
+        """The tiles in reverse: ptxas then finds registers for all. `many`: how many indices are there (None: all)."""
+        return tuple(self.put(load, buffer, many) for load in reversed(self.loads))
 
-    def _threads(self) -> tuple[g.Var, ...]:
+    def put(self, load: StripLoad, buffer: g.Atom, many: g.Atom | None) -> k.ForAll:
+        """One tile of a strip is written."""
+        return load.put(buffer)
+
+    def threads(self) -> tuple[g.Var, ...]:
         return tuple(self.b.names.var("thread", self.b.word) for _ in self.each)
 
     def _arranged(self, threads: Sequence[g.Atom]) -> Sequence[g.Atom]:
@@ -292,7 +314,7 @@ class _Writer:
             bits((along, 0, 0), (along, 2, 1), (along, 3, 2), (down, 1, 3)),
         )
 
-    def _positions(self, threads: Sequence[g.Atom]) -> list[list[g.Atom]]:
+    def positions(self, threads: Sequence[g.Atom]) -> list[list[g.Atom]]:
         """Along each axis of the block, the positions that a thread has: as many neighbours as the widest access takes,
         and the same again beyond those of all threads, so that neighbouring threads read from neighbouring banks."""
         b = self.b
@@ -308,19 +330,19 @@ class _Writer:
     def _start(self) -> k.ForAll:
         b = self.b
         b.open()
-        threads = self._threads()
+        threads = self.threads()
         for array, n in zip(self.own, self.neutrals):
             for cell in range(len(self.cells)):
                 b.store(array, (g.integer(cell),), self.thread.atom(n))
         return k.ForAll(threads, self.frame.threads, b.close())
 
-    def _fold(self, strip: g.Var, many: g.Atom, buffer: g.Atom) -> k.ForAll:
+    def fold(self, strip: g.Var, many: g.Atom, buffer: g.Atom) -> tuple[k.BlockStmt, ...]:
         """Each thread folds `many` indices from `strip` on into its cells, whose elements are in a buffer of the tiles;
         several indices in a round, where it is known that all are there."""
         b, thread = self.b, self.thread
         b.open()
-        threads = self._threads()
-        positions = self._positions(threads)
+        threads = self.threads()
+        positions = self.positions(threads)
         index = {
             cell: self.frame.at_position([along[n] for along, n in zip(positions, cell)])[0] for cell in self.cells
         }
@@ -329,7 +351,7 @@ class _Writer:
 
         def one(at: g.Atom, carried: list[g.Atom]) -> list[g.Atom]:
             read = {
-                place: [self._read(place, t, buffer, at, position) for position in positions[t.moving]]
+                place: [self.read(place, t, buffer, at, position) for position in positions[t.moving]]
                 for place, t in self.placed.items()
             }
             folded = b.op("add", strip, at, exact=True)
@@ -354,7 +376,7 @@ class _Writer:
         for n, array in enumerate(self.own):
             for cell in range(count):
                 b.store(array, (g.integer(cell),), last[n * count + cell])
-        return k.ForAll(threads, self.frame.threads, b.close())
+        return (k.ForAll(threads, self.frame.threads, b.close()),)
 
     def _rounds(self) -> int:
         """How many indices of a whole strip are written out: so many that the loop over them costs little."""
@@ -364,7 +386,7 @@ class _Writer:
             rounds //= 2
         return rounds
 
-    def _read(self, place: Place, t: RegisterTile, buffer: g.Atom, at: g.Atom, position: g.Atom) -> g.Atom:
+    def read(self, place: Place, t: RegisterTile, buffer: g.Atom, at: g.Atom, position: g.Atom) -> g.Atom:
         """The element of an access in a buffer of its tile. `at`: how far in the strip; `position`: in the block, along
         the axis that the tile follows."""
         b = self.b
@@ -385,8 +407,8 @@ class _Writer:
         """Each thread writes its cells; those that are there together one after the other, when all are known."""
         b = self.b
         b.open()
-        threads = self._threads()
-        positions = self._positions(threads)
+        threads = self.threads()
+        positions = self.positions(threads)
         several = self.found.group(-1) if self.found.beside else 1
         for first in range(0, len(self.cells), several):
             cells = range(first, first + several)

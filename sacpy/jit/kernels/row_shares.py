@@ -25,6 +25,7 @@ from sacpy.withloop.spaces import IndexSpace
 from sacpy.withloop.ways import GpuFold
 
 _FULL = 1024  # threads of a multiprocessor that keep it busy
+_ALIKE = 64  # cells for each multiprocessor from which on each has a thread where all read the same, which serves many
 _LONG = 1024  # indices that a fold has at least to be shared although its threads then read far apart
 _EACH = 8  # indices of a thread at least where a fold is cut into chunks
 _GROUPED = 16  # indices of a fold from which on some threads of a warp share it, where they read side by side
@@ -48,11 +49,13 @@ class Share(Node):
 
 class Row(Cell):
     """A cell whose fold several threads share. `along`: neighbouring indices of the fold read neighbouring elements;
-    `across`: neighbouring cells do. `bounds`: how those of the fold follow from the index of the cell, where they are
-    not the same for all. `handed`: what the code in front of the fold hands on, where it may fail."""
+    `across`: neighbouring cells do; `alike`: all cells read the same. `bounds`: how those of the fold follow from the
+    index of the cell, where they are not the same for all. `handed`: what the code in front of the fold hands on, where
+    it may fail."""
 
     along: bool
     across: bool
+    alike: bool = False
     bounds: Slice | None = None
     handed: tuple[g.Var, ...] | None = None
 
@@ -102,6 +105,8 @@ class Row(Cell):
         if way is not None:
             return Share(1, threads_of(length, options.fold_threads, options.device, way), 1)
         full = options.device.processors * _FULL
+        if self.alike and cells >= options.device.processors * _ALIKE:
+            return None
         few = cells < full
         pays = few if self.across else (few or not self.ordered) if self.along else few and length >= _LONG
         grouped = self._grouped(cells, length, options)
@@ -166,9 +171,12 @@ def row_of(source: Source, p: g.Partition) -> Row | None:
         if any(g.extents_of(t) for t in handed):
             return None
     along, across = _reads(q.body, q.index[-1]), _reads(q.body, p.index[-1])
-    if along - across - _same_for_all(q.body, (*before.statements, *q.body.statements), p.index):
+    same = _same_for_all(q.body, (*before.statements, *q.body.statements), p.index)
+    loads = {s.targets[0].name for s in g.statements(q.body) if isinstance(s, g.Let) and isinstance(s.rhs, g.Load)}
+    if along - across - same:
         across -= along  # what moves with both may be dealt either way
-    return Row(p, cell.before, cell.fold, cell.targets, cell.after, bool(along), bool(across), bounds, handed)
+    alike = bool(loads) and loads <= same
+    return Row(p, cell.before, cell.fold, cell.targets, cell.after, bool(along), bool(across), alike, bounds, handed)
 
 
 def _same_for_all(b: g.Block, code: Sequence[g.Stmt], index: Sequence[g.Var]) -> set[str]:

@@ -29,7 +29,7 @@ PADDING = 4  # elements by which rows are longer at least, that columns are writ
 class RegisterTile(Node):
     """An array to load in strips: `order`: its axes as they lie in the tile; `extents`: the tile's, in that order;
     `moving`: the axis of the block that it follows; `entries`: as of the footprint; `together`: how many neighbours are
-    loaded in one access."""
+    loaded in one access; `crossed`: whether the threads of a warp read several rows of the tile at a time."""
 
     array: g.Var
     entries: tuple[Entry, ...]
@@ -37,6 +37,7 @@ class RegisterTile(Node):
     extents: tuple[int, ...]
     moving: int
     together: int = 1
+    crossed: bool = False
 
     @property
     def turned(self) -> bool:
@@ -45,9 +46,10 @@ class RegisterTile(Node):
 
     @property
     def lying(self) -> tuple[int, ...]:
-        """The extents in memory. Rows that columns are written to are longer: what neighbouring threads write then
-        comes to different banks, and what they read still begins at multiples of the widest access."""
-        more = max(PADDING, WIDE // BYTES[self.array.base]) if self.turned else 0
+        """The extents in memory. Rows that columns are written to, or of which threads read several, are longer: what
+        neighbouring threads write or read then comes to different banks, and it still begins at multiples of the widest
+        access."""
+        more = max(PADDING, WIDE // BYTES[self.array.base]) if self.turned or self.crossed else 0
         return (*self.extents[:-1], self.extents[-1] + more)
 
     @property
@@ -106,14 +108,21 @@ class StripLoad:
 
         return self._phase(one)
 
-    def put(self, buffer: g.Atom) -> k.ForAll:
-        """Each thread writes what it asked for."""
+    def put(self, buffer: g.Atom, limit: g.Atom | None = None, rounding: str = "") -> k.ForAll:
+        """Each thread writes what it asked for. `limit`: so many indices of the strip are there, the others become 0
+        (None: all are there); `rounding`: an operation that elements are written through."""
         b, t, last = self.b, self.t, len(self.t.order) - 1
+        folded = next(n for n, e in enumerate(t.entries) if e.axis == self.folded)
 
         def one(number: int, place: Sequence[g.Atom]) -> None:
-            for m in range(t.together):
-                at = [*place[:last], b.op("add", place[last], b.word_const(m), exact=True) if m else place[last]]
-                x = b.load(self.kept, g.integer(number * t.together + m))
+            many = range(t.together)
+            found: list[g.Atom] = [b.load(self.kept, g.integer(number * t.together + m)) for m in many]
+            if rounding:  # all of a group, before one is written: compilers write them in one access then
+                found = [b.op(rounding, x) for x in found]
+            places = [[*place[:last], b.op("add", place[last], b.word_const(m), exact=True)] for m in many[1:]]
+            for at, x in zip([list(place), *places], found, strict=True):
+                if limit is not None:
+                    x = b.op("select", b.op("lt", b.as_int(at[folded]), limit), x, g.Const(x.base, 0.0))
                 b.store(self.tile, (buffer, *(at[n] for n in t.order)), x)
 
         return self._phase(one)

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from sacpy.jit.analysis.shared_planner import BYTES
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir import kernel as k
+from sacpy.jit.ir.matrix_units import FORMS, OWN
 from sacpy.jit.kernels.launches import Launch
 from sacpy.lang.types import REAL
 from sacpy.withloop.rates import Work
@@ -97,6 +98,8 @@ class _Weigher:
                     self.count("instructions", times * threads)
                 case k.Shuffle():
                     self.count("instructions", times * threads * (4 if BYTES[s.target.base] == 8 else 1))
+                case k.MultiplyAdd():
+                    self.multiply(s, times * threads)
                 case k.Allocate():
                     self.spaces[s.array.name] = s.space
                 case k.Uniform():
@@ -108,6 +111,13 @@ class _Weigher:
                 case k.BlockIf():
                     if self.number(s.condition) != 0:
                         self.block(s.then, times)
+
+    def multiply(self, s: k.MultiplyAdd, times: float) -> None:
+        """What tensor cores do, so many threads of warps."""
+        form = FORMS[s.form]
+        sums = math.prod(self.number(e) or 0 for e in g.extents_of(s.target))
+        self.count("instructions", times * sums / (OWN * form.high))
+        self.count(f"multiplied {form.base}", 2 * times * sums * form.folded)
 
     def rounds(self, index: g.Var, lower: g.Atom, upper: g.Atom, step: int) -> float:
         """How many rounds a loop has; its index is in the middle of them."""
@@ -284,4 +294,6 @@ def weigh(launch: Launch, numbers: Mapping[str, int]) -> Work:
         sums.get("shared", 0.0),
         min(sums.get("loads", 0.0) / threads, _AT_ONCE),
         found.guessed,
+        sums.get("multiplied float", 0.0),
+        sums.get("multiplied double", 0.0),
     )

@@ -280,6 +280,13 @@ def _of_bits(code: Code, op: Op, base: str, args: Sequence[str], style: Style) -
     return code.op(f"bitcast {LLVM_TYPES[base]} {args[0]} to {LLVM_TYPES[BIT_CASTS[op.code][0]]}")
 
 
+def _to_tf32(code: Code, op: Op, base: str, args: Sequence[str], style: Style) -> str:
+    """The nearest float with 10 bits behind the point, of two the one further from 0; NaN as it is."""
+    half = code.op(f"add i32 {code.op(f'bitcast float {args[0]} to i32')}, {1 << 12}")
+    near = code.op(f"bitcast i32 {code.op(f'and i32 {half}, {-(1 << 13)}')} to float")
+    return code.op(f"select i1 {code.op(f'fcmp uno float {args[0]}, 0.0')}, float {args[0]}, float {near}")
+
+
 def _real_to_integer(code: Code, source: str, target: str, a: str) -> str:
     """C's conversion as x86-64 does it (see `interp.arithmetic.real_to_integer`): LLVM's own is undefined out of range,
     so the operand is tested first."""
@@ -325,7 +332,7 @@ ROWS: dict[str, Emit] = {
     "one": _of_base(lambda base: True if base == "bool" else 1),
     "minval": _of_base(smallest), "maxval": _of_base(largest),
     "mask": _mask, "all": _same, "any": _same,
-    **dict.fromkeys(PLACES, in_rows(_by_intrinsic("sqrt"))),
+    **dict.fromkeys(PLACES, in_rows(_by_intrinsic("sqrt"))), "totf32": _to_tf32,
 }  # fmt: skip
 ROWS |= (
     dict.fromkeys(_SIGNED_TESTS, _comparison)

@@ -44,6 +44,11 @@ def shares_folds(w: WithLoop) -> bool:
     return any(p.text.startswith("gpufold") for pragmas in every for p in pragmas)
 
 
+def multiplies(w: WithLoop) -> bool:
+    """Whether tensor cores are to compute its cells, as a pragma says."""
+    return any(text.startswith("gpufold") and "mma" in text for text in _texts(w))
+
+
 class _Without(Rewriter):
     def with_loop(self, w: WithLoop) -> WithLoop:
         new = super().with_loop(w)

@@ -308,7 +308,13 @@ def _launch_lines(launch: LaunchReport) -> Iterator[str]:
 
 
 def _work(w: Work) -> str:
-    reals = "".join(f", {n:.3g} operations on {what}" for n, what in ((w.double, "doubles"), (w.single, "floats")) if n)
+    kinds = (
+        (w.double, "doubles"),
+        (w.single, "floats"),
+        (w.multiplied_double, "doubles by tensor cores"),
+        (w.multiplied_single, "floats by tensor cores"),
+    )
+    reals = "".join(f", {n:.3g} operations on {what}" for n, what in kinds if n)
     about = "about " if w.guessed else ""
     return (
         f"{about}{w.instructions:.3g} instructions{reals}; {in_words(round(w.touched))} of memory touched, "

@@ -26,6 +26,7 @@ from sacpy.jit.ir.graph import Fold, Let, Unit, WithLoop, statements
 from sacpy.jit.kernels import KernelOptions, Refused, Template, build
 from sacpy.jit.kernels.by_index import reorders
 from sacpy.jit.kinds import Kind
+from sacpy.jit.passes.mappings import multiplies
 from sacpy.jit.run.compiler import Clock, compile_unit, optimised, specialised
 from sacpy.jit.run.contract import CompileContext, Compiled
 from sacpy.jit.run.measure import count
@@ -113,6 +114,9 @@ def _kept(data: bytes | None) -> tuple[Unit, Report] | str | None:
     return found
 
 
+_IN_ORDER = "with --strict-fp floating-point numbers are combined in the order that the program says"
+
+
 def device_program(
     unit: Unit, tools: CompileContext, device: Device, keep: tuple[int, ...] = ()
 ) -> DeviceProgram | None:
@@ -127,7 +131,9 @@ def device_program(
     def judge(let: Let) -> str:
         assert isinstance(let.rhs, WithLoop)
         if tools.options.strict_fp and _reorders(let.rhs):
-            return "with --strict-fp floating-point numbers are combined in the order that the program says"
+            return _IN_ORDER
+        if tools.options.strict_fp and multiplies(let.rhs):
+            return stays(let.rhs, _IN_ORDER, device.policy.transfers)
         try:
             templates[id(let)] = build(
                 let.rhs,
