@@ -297,8 +297,7 @@ class Engine:
         self._makers.settle()
 
     def made(self, unit: Versions, kind: Kind, border: Border | None = None) -> Compiled:
-        """The code of a version. `border`: where arrays are not all dense that go in and out. Raises
-        `Unsupported`."""
+        """The code of a version. `border`: where arrays are not all dense that go in or out. Raises `Unsupported`."""
         while not self._lock.acquire(timeout=PATIENCE):  # an exception that another thread has ordered gets through
             pass
         try:
