@@ -70,7 +70,7 @@ def scatters(r: g.For, reals: bool) -> list[Scatter]:
     return found
 
 
-class Nest(Node):
+class Collapsed(Node):
     """Counting loops in one another, in steps of 1, as one body over several indices. `checks`: whether there is one
     that is not for the innermost loop alone."""
 
@@ -83,18 +83,18 @@ class Nest(Node):
     checks: bool = False
 
 
-def nest_of(r: g.For) -> Nest:
+def collapsed(r: g.For) -> Collapsed:
     """A loop with those in it whose bounds do not depend on the round."""
-    only = Nest((r.index,), (r.lower,), (r.upper,), r.params, r.initial, r.body)
+    only = Collapsed((r.index,), (r.lower,), (r.upper,), r.params, r.initial, r.body)
     s = _inner(r)
     if s is None or not isinstance(s.rhs, g.For):
         return only
-    inner = nest_of(s.rhs)
+    inner = collapsed(s.rhs)
     inside = {r.index.name, *bound(r.body)}
     if any(isinstance(a, g.Var) and a.name in inside for a in (*inner.lower, *inner.upper)):
         return only
     before = tuple(t for t in r.body.statements if t is not s)
-    return Nest(
+    return Collapsed(
         (r.index, *inner.index),
         (r.lower, *inner.lower),
         (r.upper, *inner.upper),

@@ -37,7 +37,7 @@ from sacpy.jit.passes.repeated_work import (
     Needed,
     Producer,
     along_last,
-    needed_for,
+    needed_by_result,
     not_repeated,
     of_indices,
     setter_of,
@@ -92,7 +92,7 @@ class _Folder:
             if target.name in self.pending:
                 found[target.name] = producer
             elif self.possible(target, producer):
-                needed = needed or [needed_for(p.body) for p in producer.loop.partitions]
+                needed = needed or [needed_by_result(p.body) for p in producer.loop.partitions]
                 if self.worthwhile(target, producer, needed):
                     alone[target.name] = producer
         found.update(not_repeated(alone, needed, {name: set(self.sites.uses[name].sites) for name in alone}))

@@ -44,7 +44,7 @@ def work_of(body: g.Block, position: int, needed: tuple[g.Stmt, ...], numbered: 
     the others need not be computed."""
     setter = setter_of(body, position)
     if isinstance(setter, g.Cons) and numbered and setter.elements:
-        every = needed_for(
+        every = needed_by_result(
             g.Block(tuple(s for s in needed if not (isinstance(s, g.Let) and s.rhs is setter)), setter.elements)
         )
         count = Counter(id(s) for mine in every for s in mine)
@@ -80,7 +80,7 @@ def along_last(p: g.Partition) -> g.Block:
     return g.Block(tuple(found))
 
 
-def needed_for(body: g.Block) -> Needed:
+def needed_by_result(body: g.Block) -> Needed:
     """What each result of a body needs; all need the checks."""
     if len(body.results) == 1:
         return (body.statements,)

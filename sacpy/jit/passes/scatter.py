@@ -30,7 +30,7 @@ from sacpy.lang.constants import zero
 from sacpy.lang.source import Span
 
 if TYPE_CHECKING:
-    from sacpy.jit.analysis.scatters import Nest, Scatter
+    from sacpy.jit.analysis.scatters import Collapsed, Scatter
 
 PIECES = 16
 ROUNDS = 4000  # of a piece, at least
@@ -71,9 +71,9 @@ class _Cutter(Walker):
         for extents in dict.fromkeys(h.extents for h in found):
             most = self.op("piece", "mul", self.elements(extents), g.integer(PER_ELEMENT), exact=True)
             wanted = self.op("piece", "max", most, wanted)
-        from sacpy.jit.analysis.scatters import nest_of
+        from sacpy.jit.analysis.scatters import collapsed
 
-        inner = nest_of(r)
+        inner = collapsed(r)
         for lower, upper in zip(inner.lower[1:], inner.upper[1:]):  # a round of the loop is that many
             each = self.op("each", "max", self.op("each", "sub", upper, lower, exact=True), g.integer(1))
             wanted = self.op("piece", "max", self.op("piece", "div", wanted, each), g.integer(1))
@@ -180,7 +180,7 @@ class _Worded(Walker):
             self.out.pop()
             self.last_ones(last, last.rhs, found)
 
-    def nest(self, s: g.Let) -> Nest | None:
+    def nest(self, s: g.Let) -> Collapsed | None:
         """The loops of a statement, if they combine; rows that they combine with are loops, too."""
         rows = _has_rows(s.rhs)
         if not rows and not isinstance(s.rhs, g.For):
@@ -193,7 +193,7 @@ class _Worded(Walker):
             loop = assigned(self.source, self.supply, g.Let(s.targets, loop, s.span)).rhs
         return _combining(loop, self.reals) if isinstance(loop, g.For) else None
 
-    def into(self, s: g.Let, nest: Nest) -> None:
+    def into(self, s: g.Let, nest: Collapsed) -> None:
         """Emits the with-loop over the rounds of a nest. Where a loop in it has no rounds, checks around that loop are
         made all the same: then the loops stay."""
         if not nest.checks:
@@ -214,7 +214,7 @@ class _Worded(Walker):
         assert isinstance(p.type, g.ArrayType) and isinstance(given, g.Var)
         extents, none = p.type.extents, g.integer(-1)
         rounds = g.ArrayType("int", extents)
-        from sacpy.jit.analysis.scatters import Nest
+        from sacpy.jit.analysis.scatters import Collapsed
 
         start, param, new, last = (self.supply.var(stem, rounds) for stem in ("nobody", "last", "last", "last"))
         self.define((start,), g.WithLoop(extents, (), (g.Genarray("int", (), none),), disjoint=True), s.span)
@@ -230,7 +230,7 @@ class _Worded(Walker):
         body = copied(g.Block((*kept, *most), (new,)), {}, self.supply)
         index = self.supply.var(r.index.name, g.INT)
         body = Rewriter({r.index.name: index}).block(body)
-        most_of = Nest((index,), (r.lower,), (r.upper,), (param,), (start,), body)
+        most_of = Collapsed((index,), (r.lower,), (r.upper,), (param,), (start,), body)
         self.define((last,), _with_loop(most_of, s.span), s.span)
         at = tuple(self.supply.var("j", g.INT) for _ in extents)
         k, there, element = (
@@ -278,16 +278,16 @@ def _has_rows(r: g.Rhs) -> bool:
     return any(g.extents_of(u.value) for u in updates)
 
 
-def _combining(r: g.For, reals: bool) -> Nest | None:
+def _combining(r: g.For, reals: bool) -> Collapsed | None:
     """A loop, with those in it, that combines elements wherever the data say. `reals`: sums of reals, too."""
-    from sacpy.jit.analysis.scatters import nest_of, scatters_of
+    from sacpy.jit.analysis.scatters import collapsed, scatters_of
 
-    nest = nest_of(r)
+    nest = collapsed(r)
     found = r.step == 1 and scatters_of(nest.params, nest.initial, nest.body, reals, nest.index)
     return nest if found else None
 
 
-def _with_loop(nest: Nest, span: Span) -> g.WithLoop:
+def _with_loop(nest: Collapsed, span: Span) -> g.WithLoop:
     """The with-loop over a nest's rounds."""
     part = g.Partition(nest.lower, nest.upper, None, None, nest.index, nest.body, (), span)
     return g.WithLoop(None, (part,), (g.Propagate(nest.initial, nest.params, "into"),))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sacpy.jit.analysis.scans import scan_of, why_in_order
-from sacpy.jit.analysis.scatters import nest_of, scatters_of
+from sacpy.jit.analysis.scatters import collapsed, scatters_of
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import uses
 from sacpy.lang.source import NOWHERE, Span
@@ -47,7 +47,7 @@ def _of_program(r: g.For, strict: bool) -> str | None:
     its place, except for what is too small. None: it is no such loop."""
     if why := why_in_order(r, strict=strict):
         return f"it is a scan, but {why}"
-    nest = nest_of(r)
+    nest = collapsed(r)
     found = scatters_of(nest.params, nest.initial, nest.body, True, nest.index) if r.step == 1 else []
     if not found:
         return None
