@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from sacpy.interp.emitter import Ex
-from sacpy.interp.intervals import INT, Interval
+from sacpy.interp.intervals import INT, Interval, proper
 from sacpy.lang.core import Atom, Partition
 from sacpy.lang.source import Span
 from sacpy.nodes import Record, field
@@ -86,7 +86,7 @@ def box_of(gen: WithLoops, p: Partition, frame: str, frame_length: int | None) -
     least = INT[0] if frame == "None" else 0  # others have been refused
     most = INT[1] - 1 + max(shift_high, 0)
     box.bounds = [
-        (int(low) if low.isdigit() else least, int(high) - 1 if high.isdigit() else most)
+        proper(int(low) if low.isdigit() else least, int(high) - 1 if high.isdigit() else most)
         for low, high in zip(box.low, box.high)
     ]
     return box

@@ -7,7 +7,7 @@ is left alone; one that turns out to be so makes a range without an end.
 
 from __future__ import annotations
 
-from sacpy.interp.intervals import INT, Interval, Known
+from sacpy.interp.intervals import INT, Interval, Known, proper
 from sacpy.lang.core import Atom, Block, Carried, Const, Let, Loop, Prim, Stmt, Var
 from sacpy.lang.walk import free_of
 from sacpy.nodes import Node
@@ -40,8 +40,8 @@ class Counter(Node):
         """What the counter lies in, in the body."""
         first, bound = known.of(self.carried.initial), known.of(self.bound)
         if self.step > 0:
-            return first[0], bound[1] - 1 + self.beyond
-        return bound[0] + 1 + self.beyond, first[1]
+            return proper(first[0], bound[1] - 1 + self.beyond)
+        return proper(bound[0] + 1 + self.beyond, first[1])
 
 
 def counter(loop: Loop) -> Counter | None:

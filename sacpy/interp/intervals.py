@@ -30,6 +30,11 @@ def within(inner: Interval, outer: Interval) -> bool:
     return outer[0] <= inner[0] and inner[1] <= outer[1]
 
 
+def proper(low: int, high: int) -> Interval:
+    """The interval between two ints; where there is none, nobody has such a value, and any interval will do."""
+    return (low, high) if low <= high else INT
+
+
 def hull(a: Interval, b: Interval) -> Interval:
     """What lies in either, and between them."""
     return min(a[0], b[0]), max(a[1], b[1])
@@ -107,9 +112,9 @@ class Known:
 
     @contextmanager
     def inside(self, name: str, bounds: Interval) -> Iterator[None]:
-        """Inside, a variable lies in an interval; in an empty one, where nobody comes there."""
+        """Inside, a variable lies in an interval."""
         before = self.bounds
-        self.bounds = {**before, name: bounds} if bounds[0] <= bounds[1] else dict(before)
+        self.bounds = {**before, name: bounds}
         try:
             yield
         finally:

@@ -170,6 +170,19 @@ def test_code_asks_only_what_is_not_known(text: str, argument: Any, wraps: int, 
     assert (source.count(WRAPS), source.count(ASKS)) == (wraps, asks), source
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "int f(int n) { return with { ([0] <= [i] < [0]) : 1 / ((i & 7) + 1) + n % (i + 1); } : fold(+, n); }",
+        "int f(int n) { s = n; for (i = 0; i < 0; i++) { s = s / (i + 1) + s % ((i & 7) + 1); } return s; }",
+        "int f(int n) { s = n; for (i = 3; i > 5; i--) { s = s / (5 - i); } return s; }",
+        "int f(int n) { return n > 5 && n < 5 ? 1 / (n - 5) : n; }",
+    ],
+)
+def test_where_nobody_comes_anything_may_stand(text: str) -> None:
+    assert called(text, "f", 7) == 7
+
+
 def test_an_index_that_is_not_asked_about_is_named_where_it_is_too_large() -> None:
     with pytest.raises(SacError) as caught:
         sources("int f(int[n] v) { s = 0; for (i = 1; i < 9; i++) { s = max(s, v[2*i+1]); } return s; }", "f", V)
