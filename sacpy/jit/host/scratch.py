@@ -27,8 +27,8 @@ from sacpy.jit.llvm.legal import size_of
 
 
 def staged(makers: Makers, block: g.Block, plan: Plan, taken: Container[str]) -> list[tuple[str, ...]]:
-    """The arrays of a block that are copied into others, and at most read besides, and whose extents are known before it:
-    those that share a place, the last one first. `taken`: those that have a place."""
+    """The arrays of a block that are copied into others, and at most read besides, and whose extents are known before
+    it: those that share a place, the last one first. `taken`: those that have a place."""
     if not plan.refusals:
         return []
     results = {a.name for a in block.results if isinstance(a, g.Var)}
