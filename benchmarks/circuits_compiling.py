@@ -49,14 +49,9 @@ def show(repetitions: int, quick: bool) -> tuple[dict[str, Any], bool]:
             farthest.append((added[True] / added[False], str(file.relative_to(ROOT))))
     totals = {on: sum(s.values()) for on, s in sums.items()}
     cells = [("", "with", "without", "with / without")]
-    cells += [
-        (
-            stage,
-            *(seconds_text(sums[on][stage]) for on in (True, False)),
-            f"{sums[True][stage] / sums[False][stage]:.3f}",
-        )
-        for stage in STAGES
-    ]
+    for stage in STAGES:
+        with_, without = sums[True][stage], sums[False][stage]
+        cells.append((stage, seconds_text(with_), seconds_text(without), f"{with_ / without:.3f}"))
     print(aligned(f"\ncompiling {count} functions of {len(files)} programs", cells))
     farthest.sort(reverse=True)
     print("farthest: " + ", ".join(f"{name} {ratio:.2f}" for ratio, name in farthest[:5]))

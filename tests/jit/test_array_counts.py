@@ -60,7 +60,10 @@ COUNTS = {
 }
 
 
-@pytest.mark.parametrize("name", COUNTS)
+SOME = ("sc(..) ++ sc(..)", "++ in each row", "a[i] = sc(a[i])")
+
+
+@pytest.mark.parametrize("name", [pytest.param(k, marks=[] if k in SOME else pytest.mark.long) for k in COUNTS])
 def test_larger_extents_and_more_rounds_need_no_more(name: str) -> None:
     text, given, count, _ = TABLE[name]
     fewer = tuple(a[: max(1, len(a) // 2)].copy() if isinstance(a, np.ndarray) else a for a in given)

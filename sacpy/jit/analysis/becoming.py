@@ -80,8 +80,8 @@ class _Over:
             return chain.own
         if isinstance(maker.rhs, g.Call):
             return makers.may_become(maker.rhs, at) == self.p and count_uses(maker, self.p.name) == 1
-        if not isinstance(maker.rhs, g.WithLoop) or not maker.rhs.complete:
-            return False
+        if not isinstance(maker.rhs, g.WithLoop) or not maker.rhs.complete or len(maker.rhs.operators) != 1:
+            return False  # with an extreme beside it a loop may run a second time
         return begins == first and may_share(maker.rhs, self.p, self.ints) == ALWAYS
 
     def _begins(self, b: g.Block, names: set[str], first: int) -> int:
