@@ -36,8 +36,8 @@ SHORT: dict[str, tuple[str, tuple[Any, ...]]] = {
     ),
     "eight made of six, an even number": (
         "float[n,8] f(float[n,6] a) { return with { ([0] <= [i] < [n]) { x = a[i,0]; y = a[i,5]; z = a[i,2] + "
-        "a[i,3]; w = a[i,1] * a[i,4]; } : [x, y, z, w, x * y, tof(i), y - x, z]; } : genarray([n], [0f, 0f, 0f, 0f, 0f, 0f, 0f, "
-        "0f]); }",
+        "a[i,3]; w = a[i,1] * a[i,4]; } : [x, y, z, w, x * y, tof(i), y - x, z]; } : genarray([n], [0f, 0f, "
+        "0f, 0f, 0f, 0f, 0f, 0f]); }",
         (reals(1100, 6),),
     ),
     "four doubles in place": (
