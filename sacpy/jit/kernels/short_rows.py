@@ -5,8 +5,8 @@
 Neighbouring threads have neighbouring cells, whose elements lie as far apart as a cell has elements, so that each
 access of a warp asks for all the memory of its cells. In: a partition, a mapping. Out: a kernel in which blocks bring
 the cells of arrays to shared memory, and those of results from there to memory, element by element: neighbouring
-threads have neighbouring elements. Cells have an odd number of elements: so threads find theirs in different banks;
-those of an even number are read and written by threads in wide accesses.
+threads have neighbouring elements. There cells have an odd number of elements, those of an even number one more: so
+threads find theirs in different banks. Cells no larger than the widest access are read and written by threads.
 """
 
 from __future__ import annotations
@@ -48,8 +48,10 @@ class ShortRows(Node):
     block: int
 
     def extents(self, v: g.Var) -> tuple[int, ...]:
-        """Of the cells of a block."""
-        return (self.block, *_cell(v, self.rank))
+        """Of the cells of a block. Those of an even number of elements are an element longer, so that threads find
+        theirs in different banks."""
+        *rows, last = _cell(v, self.rank)
+        return (self.block, *rows, last + 1 - math.prod((*rows, last)) % 2)
 
     @property
     def size(self) -> int:
@@ -219,8 +221,10 @@ def _cell(v: g.Var, rank: int) -> tuple[int, ...]:
 
 
 def _short(v: g.Var, rank: int) -> bool:
-    count = math.prod(_cell(v, rank))
-    return 1 < count <= MOST and count % 2 == 1
+    cell = _cell(v, rank)
+    count = math.prod(cell)
+    even = math.prod(cell[:-1]) % 2 == 1 and count * BYTES[v.base] > k.ALIGNMENT
+    return 1 < count <= MOST and (count % 2 == 1 or even)
 
 
 def _own(f: Footprint, rank: int, places: Mapping[tuple[str, tuple[g.Atom, ...]], Sequence[Entry]]) -> bool:
