@@ -207,7 +207,7 @@ class Genarray(Node):
 
 
 class Modarray(Node):
-    """`array` with the covered cells replaced. Its first axes are the frame, the others the cell. Bodies give a value."""
+    """`array` with the covered cells replaced. Its first axes are the frame, the rest the cell. Bodies give a value."""
 
     array: Var
 
