@@ -103,7 +103,7 @@ class Graphs:
     differ by."""
 
     def __init__(self) -> None:
-        self.made: dict[tuple[str, Kind], Unit | Unsupported] = {}
+        self.made: dict[tuple[str, Kind, bool], Unit | Unsupported] = {}  # by whether it is for a device, too
         self.better: dict[tuple[int, bool], Unit] = {}
 
     @contextmanager
@@ -112,14 +112,22 @@ class Graphs:
         specialised, optimised = compiler.specialised, compiler.optimised
 
         def first(
-            specialiser: Specialiser, program: Program, key: str, kind: Kind, options: Options, clock: Clock
+            specialiser: Specialiser,
+            program: Program,
+            key: str,
+            kind: Kind,
+            options: Options,
+            clock: Clock,
+            device: bool = False,
         ) -> Unit:
-            if (key, kind) not in self.made:
+            if (key, kind, device) not in self.made:
                 try:
-                    self.made[key, kind] = specialised(specialiser, program, key, kind, options, clock)
+                    self.made[key, kind, device] = specialised(
+                        specialiser, program, key, kind, options, clock, device
+                    )
                 except Unsupported as refusal:
-                    self.made[key, kind] = refusal
-            found = self.made[key, kind]
+                    self.made[key, kind, device] = refusal
+            found = self.made[key, kind, device]
             if isinstance(found, Unsupported):
                 raise found
             return found
@@ -138,7 +146,7 @@ class Graphs:
     def of_call(self, engine: Engine, key: str, args: tuple[Any, ...]) -> Unit | None:
         """What an engine has compiled for a call; None if it was not compiled as a whole."""
         version = next((site.known(args) for site in engine.entered() if site.key == key), None)
-        made = None if version is None else self.made.get((key, version.kind))
+        made = None if version is None else self.made.get((key, version.kind, engine.target == "emulator"))
         return self.better.get((id(made), engine.target == "emulator")) if isinstance(made, Unit) else None
 
 

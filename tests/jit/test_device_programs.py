@@ -81,6 +81,27 @@ double[n] heat(double[n] v, int rounds)
     both.same("heat", np.arange(5.0), 0)
 
 
+def test_arrays_that_are_the_same_all_over_are_made_where_they_are_needed() -> None:
+    both = Both(
+        """
+double[.] zeros(int n) { return genarray([n], -0.0); }
+int[.] counts(int[n] k, int m) { h = genarray([m], 3); for (i = 0; i < n; i++) { h[k[i]] = h[k[i]] + 1; } return h; }
+int[.] changed(int n, int x) { a = genarray([n], x); b = a; a[3] = 1; return a + b; }
+""",
+        policy=Policy(),
+    )
+    found = both.same("zeros", 70_000)
+    assert found.dtype == np.float64 and np.signbit(found).all()
+    t = both.device.memory.transfers
+    assert (t.bytes_in, t.bytes_out) == (0, 0)
+    both.same("counts", (np.arange(50_000) % 777).astype(np.int32), 900)
+    assert (t.times_in, t.bytes_in, t.times_out, t.bytes_out) == (1, 200_000, 1, 3600)
+    loops = [o for q in both.programs() for o in q.runtime.loops]
+    assert [len(p.plan.launches) for o in loops for p in o.prepared.values()] == [1, 1]
+    both.same("changed", 60_000, -7)
+    both.same("changed", 5, 9)
+
+
 def test_a_loop_that_ends_when_a_sum_says_so() -> None:
     both = Both("""
 double[.] settle(double[n] v, double limit)

@@ -55,6 +55,7 @@ def test_a_sample_goes_everywhere(sample: Findings) -> None:
         "flatten",
         "loops_to_withloops",
         "array_folds",
+        "distribute",
         "assigning",
         "private",
         "carried",

@@ -154,7 +154,7 @@ class DeviceLoop:
             target: values[k]
             for target, (k, needed) in self._in_place.items()
             if k in dying
-            and values[k].on_device
+            and (values[k].on_device or values[k].filled)
             and values[k].own
             and all(any(self._holds(test, values) for test in condition) for condition in needed)
         }

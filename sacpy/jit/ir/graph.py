@@ -208,7 +208,7 @@ class Genarray(Node):
 
 
 class Modarray(Node):
-    """`array` with the covered cells replaced: its first axes are the frame, the others the cell. Bodies give one."""
+    """`array` with the covered cells replaced. Its first axes are the frame, the rest the cell. Bodies give a value."""
 
     array: Var
 
