@@ -9,11 +9,11 @@ from sacpy.jit.analysis.along import Along
 from sacpy.jit.analysis.grown import rows_of
 from sacpy.jit.analysis.ints import linear
 from sacpy.jit.analysis.sliding import sliding
-from sacpy.jit.schedule.row_folds import row_folds
 from sacpy.jit.analysis.straight import cells, is_straight
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import free
 from sacpy.jit.schedule.loops import Context, IntoArray, IntoFold, Loop, LoopNest, Through, has_checks
+from sacpy.jit.schedule.row_folds import row_folds
 
 _PIECES = (
     ("serial",), ("starts", "serial"), ("single",), ("lanes",), ("residues",), ("strip", "blend"), ("strip", "serial"),
