@@ -98,8 +98,8 @@ def table(type: BaseType, sizes: Mapping[str, int]) -> tuple[Array, ...]:
 def row_lengths(
     extents: Extents, at: Mapping[str, int], index: tuple[int, ...] = ()
 ) -> Iterator[tuple[tuple[int, ...], int]]:
-    """The positions of the rows behind an index, in order, and how many elements each has. `at`: the values of sizes, and
-    of the positions in the index."""
+    """The positions of the rows behind an index, in order, and how many elements each has. `at`: the values of sizes,
+    and of the positions in the index."""
     count = pw.value_at(extents.axes[len(index)], at)
     if len(index) == extents.rank - 1:
         yield index, count
