@@ -91,7 +91,9 @@ class Session:
             target,
             threads,
             strict_fp,
-            strategy=strategy, device=device, views=bool(views),
+            strategy=strategy,
+            device=device,
+            views=bool(views),
         )
         self._host = Host(self._grants.open((b"sacpy",), self._limits.output), self._workspace)
         self._loader = self._workspace.loader(None)

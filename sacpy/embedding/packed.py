@@ -13,11 +13,11 @@ import numpy as np
 
 from sacpy.embedding.kinds import Handle
 from sacpy.embedding.runner import plain_error
-from sacpy.interp.packed_rows import parsed, table
+from sacpy.interp.packed_rows import parsed, row_lengths, table
 from sacpy.interp.values import DTYPES
 from sacpy.lang.elaborate.extents import FREE
 from sacpy.withloop import piecewise as pw
-from sacpy.withloop.sums import Extents, index_at, is_never_negative, lowest, position, size
+from sacpy.withloop.sums import Extents, is_never_negative, lowest, position, size
 
 if TYPE_CHECKING:
     from sacpy.lang.elaborate.usertypes import BaseType
@@ -77,11 +77,14 @@ class Packed(Handle, eq=False):
     def dense(self, fill: Any = 0) -> Array:
         """A regular array, as large as the largest extents, with `fill` where there is no element."""
         assert self.layout.extents is not None
-        indices = [index_at(self.layout.extents, self.sizes, k) for k in range(len(self.data))]
-        shape = [len(self), *(max((i[k] for i in indices), default=-1) + 1 for k in range(1, self.layout.extents.rank))]
+        rows = [(at, n) for at, n in row_lengths(self.layout.extents, self.sizes) if n]
+        ends = [(*at, n - 1) for at, n in rows]
+        shape = [len(self), *(max((i[k] for i in ends), default=-1) + 1 for k in range(1, self.layout.extents.rank))]
         found = np.full(shape, fill, self.data.dtype)
-        if indices:
-            found[tuple(np.array(indices).T)] = self.data
+        begin = 0
+        for at, n in rows:
+            found[at][:n] = self.data[begin : begin + n]
+            begin += n
         return found
 
     def __repr__(self) -> str:
@@ -114,18 +117,17 @@ def packed_from_dense(type: str, matrix: Any, **names: int) -> Packed:
     layout, sizes = _read(type, names)
     assert layout.extents is not None
     values = {f"p{k}": n for k, n in enumerate(sizes)}
-    count = size(layout.extents, values)
-    indices = np.array([index_at(layout.extents, values, k) for k in range(count)], np.int64)
+    found = [(at, n) for at, n in row_lengths(layout.extents, values) if n]
     dense = np.asarray(matrix)
     if dense.ndim != layout.extents.rank:
         raise plain_error(
             "E0713", f"{layout.key} has {layout.extents.rank} axes, and this array {dense.ndim}", "give one of each"
         )
-    if count and (indices.max(axis=0) >= dense.shape).any():
+    if any(k >= extent for at, n in found for k, extent in zip((*at, n - 1), dense.shape)):
         raise plain_error(
             "E0713", f"{layout.key} with {_told(names)} reaches beyond the shape {list(dense.shape)}", "give more"
         )
-    return packed(type, dense[tuple(indices.T)] if count else np.zeros(0), **names)
+    return packed(type, np.concatenate([dense[at][:n] for at, n in found]) if found else np.zeros(0), **names)
 
 
 def _told(names: dict[str, int]) -> str:

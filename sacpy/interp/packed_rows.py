@@ -35,7 +35,7 @@ def rows(type: BaseType, values: Sequence[Value]) -> Iterator[tuple[tuple[int, .
     assert type.extents is not None, "a packed type has extents"
     elements: Any = values[0]
     start = 0
-    for index, length in _lengths(type.extents, sizes(type, values), ()):
+    for index, length in row_lengths(type.extents, sizes(type, values)):
         yield index, elements[start : start + length]
         start += length
 
@@ -62,7 +62,7 @@ def lengths_of(text: str, known: Sequence[int]) -> tuple[int, Iterator[tuple[tup
     assert made is not None and made.type.extents is not None, "a packed type is shown as it is written"
     values = {FREE + letter: n for letter, n in zip(SIZES, known)}
     extents = made.type.extents
-    return extents.rank, _lengths(extents, {f"p{k}": pw.value_at(s, values) for k, s in enumerate(made.sizes)}, ())
+    return extents.rank, row_lengths(extents, {f"p{k}": pw.value_at(s, values) for k, s in enumerate(made.sizes)}, ())
 
 
 def rows_of(type: BaseType, sizes: Mapping[str, int]) -> list[int] | None:
@@ -91,17 +91,21 @@ def table(type: BaseType, sizes: Mapping[str, int]) -> tuple[Array, ...]:
     if type.components[-1].path != "rows":
         return ()
     assert type.extents is not None, "a packed type has extents"
-    lengths = [length for _, length in _lengths(type.extents, sizes, ())]
+    lengths = [length for _, length in row_lengths(type.extents, sizes)]
     return (np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))[:-1].astype(np.int32),)
 
 
-def _lengths(extents: Extents, at: Mapping[str, int], index: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], int]]:
+def row_lengths(
+    extents: Extents, at: Mapping[str, int], index: tuple[int, ...] = ()
+) -> Iterator[tuple[tuple[int, ...], int]]:
+    """The positions of the rows behind an index, in order, and how many elements each has. `at`: the values of sizes,
+    and of the positions in the index."""
     count = pw.value_at(extents.axes[len(index)], at)
     if len(index) == extents.rank - 1:
         yield index, count
         return
     for i in range(count):
-        yield from _lengths(extents, {**at, position(len(index)): i}, (*index, i))
+        yield from row_lengths(extents, {**at, position(len(index)): i}, (*index, i))
 
 
-__all__ = ["head", "lengths_of", "parsed", "rows", "rows_of", "sizes", "table"]
+__all__ = ["head", "lengths_of", "parsed", "row_lengths", "rows", "rows_of", "sizes", "table"]

@@ -95,3 +95,9 @@ def test_the_page_about_them_is_right() -> None:
         exec(example, {})
     for example in re.findall(r"^```sac\n(.*?)^```$", page, re.MULTILINE | re.DOTALL):
         assert Workspace().check_text(example)[1] == []
+
+
+def test_large_ones_go_in_and_out_row_by_row() -> None:
+    a = np.arange(2_250_000.0).reshape(1500, 1500)
+    lower = sacpy.packed_from_dense("double[i<n, i+1]", a, n=1500)
+    assert np.array_equal(lower.data, a[np.tril_indices(1500)]) and np.array_equal(lower.dense(), np.tril(a))

@@ -122,9 +122,7 @@ class Graphs:
         ) -> Unit:
             if (key, kind, device) not in self.made:
                 try:
-                    self.made[key, kind, device] = specialised(
-                        specialiser, program, key, kind, options, clock, device
-                    )
+                    self.made[key, kind, device] = specialised(specialiser, program, key, kind, options, clock, device)
                 except Unsupported as refusal:
                     self.made[key, kind, device] = refusal
             found = self.made[key, kind, device]

@@ -80,9 +80,7 @@ STEPS = {  # on a device: what was sent, and what was made of it
 }
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(k, marks=[] if k == "elimination" else pytest.mark.long) for k in STEPS]
-)
+@pytest.mark.parametrize("name", [pytest.param(k, marks=[] if k == "elimination" else pytest.mark.long) for k in STEPS])
 def test_no_step_makes_an_array_on_the_cpu_and_on_a_device(name: str) -> None:
     function, variants = STEPS[name]
     found = set()

@@ -28,8 +28,10 @@ CUT: dict[str, tuple[str, Any, Any, Any]] = {
         "[l] < [k - 1]) : a[i,l + 1] * b[l,j] + x; } : fold(+, 100); } : s * 2 + i; } : genarray([m,n], 0); }",
         ints(37, 900),
         ints(900, 50),
-        lambda a, b: 2 * (100 + a[:, 6:] @ b[5:-1] + (a.shape[1] - 6) * np.subtract.outer(np.arange(37), np.arange(50)))
-        + np.arange(37)[:, None],
+        lambda a, b: (
+            2 * (100 + a[:, 6:] @ b[5:-1] + (a.shape[1] - 6) * np.subtract.outer(np.arange(37), np.arange(50)))
+            + np.arange(37)[:, None]
+        ),
     ),
     "the longest way": (
         product("int", "a[i,l] + b[l,j]", "-1000", "max"),

@@ -81,6 +81,7 @@ class Runtime(Record):
                 placed.device += 1
                 placed.seconds += perf_counter() - start
                 return found
+
         def counted() -> None:
             placed.device += 1
 

@@ -217,9 +217,7 @@ def _hand_over(code: Code, arrays: list[tuple[int, str]]) -> None:
         code.end(f"ret i32 {layout.OUT_OF_MEMORY}")
 
 
-def lower_function(
-    unit: UnitContext, function: g.Function, taken: tuple[int, ...] | None, placed: Placed = ()
-) -> None:
+def lower_function(unit: UnitContext, function: g.Function, taken: tuple[int, ...] | None, placed: Placed = ()) -> None:
     """Writes a function into the unit's module. `taken`: which of its parameters it may take over, if it is
     the root; `placed`: the results that it makes in places that it is given."""
     params = [("ptr", "%frame")]

@@ -8,6 +8,7 @@ that fill no group, one by one.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from sacpy.jit.host.folds import lanes_note
@@ -77,21 +78,22 @@ class _Group:
         code.place(together)
         base = self.sums[0].operator.accumulators[0].base
         middle = code.sum(lower, code.op(f"and i64 {count}, {-LANES[base]}"))
-        for own, s in zip(known, self.sums):
+        for own, total in zip(known, self.sums):
             low.env.update(own)
-            s.start()
+            total.start()
         low.within += 1
 
         def round_(k: str) -> None:
-            for own, s in zip(known, self.sums):
+            for own, total in zip(known, self.sums):
                 low.env.update(own)
-                self.term(k, s)
+                self.term(k, total)
 
         count_loop(low, lower, middle, "1", round_, lanes_note(code.module, LANES[base], 1))
-        for own, s, row, upper in zip(known, self.sums, self.rows, uppers):
+        for own, total, row, upper in zip(known, self.sums, self.rows, uppers):
             low.env.update(own)
-            count_loop(low, middle, upper, "1", lambda k, s=s: self.term(k, s), lanes_note(code.module, LANES[base], 1))
-            s.slots.get(self.cell.targets)
+            left = partial(self.term, total=total)
+            count_loop(low, middle, upper, "1", left, lanes_note(code.module, LANES[base], 1))
+            total.slots.get(self.cell.targets)
             for sink, value in zip(self.sinks, low.block(self.cell.after)):
                 sink.put((*self.outer, row), [value])
         low.within -= 1
@@ -101,10 +103,10 @@ class _Group:
         code.jump(done)
         code.place(done)
 
-    def term(self, k: str, s: FoldSink) -> None:
+    def term(self, k: str, total: FoldSink) -> None:
         """Adds a term to a row's sum."""
         self.bind(self.cell.inner.index[0].name, k)
-        s.put((), self.low.block(self.cell.inner.body))
+        total.put((), self.low.block(self.cell.inner.body))
 
     def bind(self, name: str, i: str) -> None:
         self.low.env[name] = Scalar(self.low.code.op(f"trunc i64 {i} to i32"), "int", i)

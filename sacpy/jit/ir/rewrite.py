@@ -15,7 +15,6 @@ from typing import Any, TypeVar, overload
 
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.names import Names
-from sacpy.jit.ir.operations import PLACES
 from sacpy.nodes import replace
 
 R = TypeVar("R")
@@ -257,6 +256,8 @@ def laid_out_rows(w: g.WithLoop, p: g.Partition) -> tuple[g.Var, ...]:
     depends on them."""
     if not (w.pragmas or p.pragmas):
         return ()
+    from sacpy.jit.ir.operations import PLACES
+
     return tuple(
         s.targets[0]
         for s in p.body.statements

@@ -132,9 +132,7 @@ def register_tiles(
     return tiles if read <= inside and exact and tiles.size <= limit else None
 
 
-def _plain_tiles(
-    c: Contraction, tiles: tuple[RegisterTile, ...], strip: int, each: tuple[int, ...]
-) -> RegisterTiles:
+def _plain_tiles(c: Contraction, tiles: tuple[RegisterTile, ...], strip: int, each: tuple[int, ...]) -> RegisterTiles:
     return RegisterTiles(c, tiles, strip, each, False)
 
 

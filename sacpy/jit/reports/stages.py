@@ -39,9 +39,7 @@ def emission(
     if stage not in STAGES:
         raise ValueError(f"there is no stage {stage!r}; there is {', '.join(STAGES)}")
     regions = Regions(program)
-    return "\n".join(
-        _text(regions, key, kind, options, stage) for key, kind in versions(program, regions, which, seen)
-    )
+    return "\n".join(_text(regions, key, kind, options, stage) for key, kind in versions(program, regions, which, seen))
 
 
 def memory(program: ElaboratedProgram, which: str, options: Options) -> list[tuple[str, list[Layout]]]:

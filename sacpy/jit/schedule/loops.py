@@ -122,8 +122,8 @@ class LoopNest(Node):
     in front of the loops of each axis (none: nothing is hoisted); `body`: what an index runs then, behind `products`,
     rows that are computed a strip at a time, or by the nests `few` where there are too few for tiles. `earlier`:
     partitions whose indices are left out; `noted`: a check that fails is noted, and leaves behind the loop; `leaves`:
-    the loops end where all folds have what they stop at; `grown`: the rows that the index lies in; `folds`: the sums along
-    rows that run side by side."""
+    the loops end where all folds have what they stop at; `grown`: the rows that the index lies in; `folds`: the sums
+    along rows that run side by side."""
 
     partition: g.Partition
     goals: tuple[Goal, ...]
