@@ -214,11 +214,8 @@ class Session:
         expect(name, str, "name")
         with self._host.lock:
             own = self._module if source is None else self.compile(source)
-            loaded = (
-                [m for held in reversed(self._modules) if (m := held()) is not None]
-                if source is None and name and not name.isdigit()
-                else []
-            )
+            among = reversed(self._modules) if source is None and name and not name.isdigit() else ()
+            loaded = [m for held in among if (m := held()) is not None]
             program = next(
                 (m._runner.program for m in (own, *loaded) if has_function(m._runner.program, name)),
                 own._runner.program,
