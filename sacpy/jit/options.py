@@ -48,16 +48,3 @@ class Options(Node):
 def cores() -> int:
     """How many threads this process may run at once."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def is_core_free() -> bool:
-    """Whether this process could do something else beside what it does, and keep nobody waiting: it may use several
-    cores, and of those of the machine one has nothing to do at this moment, as far as the system tells."""
-    if cores() < 2:
-        return False
-    try:
-        with open("/proc/loadavg", "rb") as file:
-            running = int(file.read().split()[3].partition(b"/")[0])
-    except (OSError, ValueError, IndexError):
-        return True  # only Linux tells
-    return running < (os.cpu_count() or 1)

@@ -10,9 +10,9 @@ from time import monotonic, sleep
 import pytest
 
 import sacpy
+from sacpy.base import clocks
 from sacpy.interp.evaluator import Evaluator
 from sacpy.interp.world import World
-from sacpy.jit import options
 from sacpy.jit.beside import Abandoned, Job, checkpoint
 from sacpy.jit.cache import Cache
 from sacpy.jit.run import engine as engines
@@ -91,7 +91,8 @@ def test_a_loop_without_a_known_end_is_compiled_beside_the_program(monkeypatch: 
             compile_one(self, unit, kind, border),
         )[1],
     )
-    monkeypatch.setattr(engines, "is_core_free", lambda: True)
+    monkeypatch.setattr(engines, "cores", lambda: 2)
+    monkeypatch.setattr(engines, "is_processor_free", lambda: True)
     monkeypatch.setattr(fork, "may_fork", lambda: False)
     engine = Engine("auto", cache=Cache(None), defects=True, threads=1)
     assert spun(engine, 3.0e7) == spun(Engine("cpu", cache=Cache(None), eager=True), 3.0e7)
@@ -103,33 +104,48 @@ def test_without_a_free_core_or_with_a_limit_on_memory_it_is_not(monkeypatch: py
     started: list[object] = []
     monkeypatch.setattr(makers, "Job", lambda work: started.append(work) or Job(work))
     monkeypatch.setattr(fork, "may_fork", lambda: False)
-    monkeypatch.setattr(engines, "is_core_free", lambda: False)
+    monkeypatch.setattr(engines, "is_processor_free", lambda: False)
     assert spun(Engine("auto", cache=Cache(None), threads=1), 3.0e7) > 0
-    monkeypatch.setattr(engines, "is_core_free", lambda: True)
+    monkeypatch.setattr(engines, "cores", lambda: 2)
+    monkeypatch.setattr(engines, "is_processor_free", lambda: True)
     limited = Engine("auto", cache=Cache(None), threads=1)
     limited.begin(1 << 30, limited=True)
     assert spun(limited, 3.0e7) > 0
     assert started == []
 
 
-@pytest.mark.parametrize(("cores", "running", "free"), [(2, 1, True), (2, 2, False), (2, 7, False), (1, 1, False)])
-def test_a_core_is_free_where_fewer_run_than_there_are(
-    cores: int, running: int, free: bool, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("processors", "passed", "idle", "own", "free"),
+    [
+        (2, 20, 10, 10, True),  # nobody else
+        (2, 20, 0, 10, False),  # somebody else, all the time
+        (2, 20, 6, 10, True),  # now and then
+        (2, 20, 0, 20, True),  # threads of this process
+        (2, 7, 0, 3, True),  # too soon to say
+        (8, 80, 0, 10, False),
+        (8, 80, 10, 10, True),
+    ],
+)
+def test_a_processor_is_free_that_others_leave(
+    processors: int, passed: int, idle: int, own: float, free: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    text = f"0.50 0.40 0.30 {running}/211 4711\n".encode()
-    monkeypatch.setattr(options, "cores", lambda: cores)
-    monkeypatch.setattr(options.os, "cpu_count", lambda: cores)
-    monkeypatch.setattr(options, "open", lambda *_: io.BytesIO(text), raising=False)
-    assert options.is_core_free() is free
+    monkeypatch.setattr(clocks.os, "cpu_count", lambda: processors)
+    monkeypatch.setattr(clocks, "_before", clocks.Usage(1000, 600, 50.0))
+    monkeypatch.setattr(clocks, "usage", lambda: clocks.Usage(1000 + passed, 600 + idle, 50.0 + own))
+    assert clocks.is_processor_free() is free
 
 
-def test_where_the_system_does_not_tell_a_core_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_linux_tells_of_its_processors_is_read_and_elsewhere_one_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = b"cpu  437724 737436 94504 209172 390 0 170 4186 0 0\ncpu0 1 2 3 4\n"
+    monkeypatch.setattr(clocks, "open", lambda *_: io.BytesIO(text), raising=False)
+    read = clocks.usage()
+    assert read is not None and read[:2] == (437724 + 737436 + 94504 + 209172 + 390 + 170 + 4186, 209172 + 390)
+
     def missing(*_: object) -> None:
         raise FileNotFoundError
 
-    monkeypatch.setattr(options, "cores", lambda: 2)
-    monkeypatch.setattr(options, "open", missing, raising=False)
-    assert options.is_core_free()
+    monkeypatch.setattr(clocks, "open", missing, raising=False)
+    assert clocks.usage() is None and clocks.is_processor_free()
 
 
 def test_a_session_may_be_changed_while_a_job_is_at_work() -> None:

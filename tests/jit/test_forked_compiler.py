@@ -128,7 +128,8 @@ def spun(engine: Engine, end: float) -> int:
 def forking(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in a process with one thread and two cores."""
     monkeypatch.setattr(forks, "may_fork", lambda: True)
-    monkeypatch.setattr(engines, "is_core_free", lambda: True)
+    monkeypatch.setattr(engines, "cores", lambda: 2)
+    monkeypatch.setattr(engines, "is_processor_free", lambda: True)
 
 
 @pytest.mark.usefixtures("forking")

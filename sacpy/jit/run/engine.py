@@ -20,7 +20,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
-from sacpy.base.clocks import thread_time
+from sacpy.base.clocks import is_processor_free, thread_time
 from sacpy.base.collection import without_collection
 from sacpy.interp.errors import Fault
 from sacpy.interp.memory import apart, in_words
@@ -28,7 +28,7 @@ from sacpy.jit.beside import Abandoned, Job, is_beside
 from sacpy.jit.cache import Cache, native_folder
 from sacpy.jit.failures import Interrupted, NativeFailure, OutOfMemory, Unsupported
 from sacpy.jit.kinds import Kind
-from sacpy.jit.options import Options, cores, is_core_free
+from sacpy.jit.options import Options, cores
 from sacpy.jit.run.contract import CompileContext, Compiled, Compiler, Pace, Policy
 from sacpy.jit.run.cost import STEP
 from sacpy.jit.run.dispatch import Site
@@ -265,7 +265,7 @@ class Engine:
         """Whether something may be made while the program goes on. On busy cores both would take turns, and what the
         interpreter does meanwhile is lost: there the program waits for what is worth it, as on one core."""
         if self._core is None:
-            self._core = is_core_free()
+            self._core = cores() > 1 and is_processor_free()
         return self._core and self.policy.beside and not self.tools.limited
 
     def _may_wait_for_fork(self, unit: Versions, kind: Kind) -> bool:
