@@ -107,11 +107,11 @@ class Simulator(Heap):
     # ---- blocks
 
     def call(self, f: g.Function, args: Sequence[Any], into: dict[str, Place], outside: Outside) -> list[Any]:
-        before = self.env, self.function, self.outside
-        self.env, self.function, self.outside = {}, f, outside
+        before = self.env, self.function, self.outside, self.scratch
+        self.env, self.function, self.outside, self.scratch = {}, f, outside, None  # loops share what is their own
         self.bind(f.params, args)
         found = self.block(f.body, [p.name for p in f.params if isinstance(p.type, g.ArrayType)], into)
-        self.env, self.function, self.outside = before
+        self.env, self.function, self.outside, self.scratch = before
         return found
 
     def bind(self, targets: Sequence[g.Var], values: Sequence[Any]) -> None:
