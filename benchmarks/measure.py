@@ -9,7 +9,7 @@ from __future__ import annotations
 import gc
 import statistics
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -59,20 +59,16 @@ def in_turns(
     one. Before each there is a `pause`, in which the threads of the one before come to rest.
     """
     counts = {name: _count(action, at_least) for name, action in actions.items()}
-    taken: dict[str, list[float]] = {name: [] for name in actions}
-    gc.collect()
-    gc.disable()
-    try:
-        for _ in range(repetitions):
-            for name, action in actions.items():
-                time.sleep(pause)
-                start = time.perf_counter()
-                for _ in range(counts[name]):
-                    action()
-                taken[name].append((time.perf_counter() - start) / counts[name])
-    finally:
-        gc.enable()
-    return {name: Timing(tuple(seconds)) for name, seconds in taken.items()}
+
+    def seconds(name: str) -> float:
+        action, count = actions[name], counts[name]
+        time.sleep(pause)
+        start = time.perf_counter()
+        for _ in range(count):
+            action()
+        return (time.perf_counter() - start) / count
+
+    return _by_turns(actions, repetitions, seconds)
 
 
 def in_bursts(actions: Mapping[str, Callable[[], object]], repetitions: int) -> dict[str, Timing]:
@@ -80,26 +76,35 @@ def in_bursts(actions: Mapping[str, Callable[[], object]], repetitions: int) -> 
     finds its data in the caches as it left them itself. Before each there is a pause, in which the threads of the one
     before come to rest: those of OpenMP go on looking for work for some milliseconds, and take a processor from whoever
     is next. What takes long is called less often in a row."""
-    taken: dict[str, list[float]] = {name: [] for name in actions}
+
+    def shortest(name: str) -> float:
+        action, best = actions[name], float("inf")
+        time.sleep(PAUSE)
+        begin = end = time.perf_counter()
+        for _ in range(BURST):
+            start = end
+            action()
+            end = time.perf_counter()
+            best = min(best, end - start)
+            if end - begin > LONG:
+                break
+        return best
+
+    return _by_turns(actions, repetitions, shortest)
+
+
+def _by_turns(names: Iterable[str], repetitions: int, seconds: Callable[[str], float]) -> dict[str, Timing]:
+    """What is measured of each name: one of each, then the next of each."""
+    taken: dict[str, list[float]] = {name: [] for name in names}
     gc.collect()
     gc.disable()
     try:
         for _ in range(repetitions):
-            for name, action in actions.items():
-                time.sleep(PAUSE)
-                begin = end = time.perf_counter()
-                best = float("inf")
-                for _ in range(BURST):
-                    start = end
-                    action()
-                    end = time.perf_counter()
-                    best = min(best, end - start)
-                    if end - begin > LONG:
-                        break
-                taken[name].append(best)
+            for name, found in taken.items():
+                found.append(seconds(name))
     finally:
         gc.enable()
-    return {name: Timing(tuple(seconds)) for name, seconds in taken.items()}
+    return {name: Timing(tuple(found)) for name, found in taken.items()}
 
 
 def _count(action: Callable[[], object], at_least: float) -> int:
