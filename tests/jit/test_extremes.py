@@ -123,9 +123,13 @@ def test_llvm_says_nothing(capfd: pytest.CaptureFixture[str]) -> None:
 double[3] several(int n) {{ far = 1.0 / 0.0; u = {{ [i] -> {body} | [i] < [n] }}; return [sum(u), maxval(u), minval(u)];
   }}
 double nothing(int n) {{ u = {{ [i] -> -0.0 | [i] < [n] }}; return sum(u); }}
-double ones(int n) {{ u = {{ [i] -> 1.0 | [i] < [n] }}; return prod(u); }}"""
+double ones(int n) {{ u = {{ [i] -> 1.0 | [i] < [n] }}; return prod(u); }}
+double, double[.,.] beside(int n) {{
+  c = genarray([2], tod(n));
+  s, m = with {{ ([0] <= [i] < [n]) : (tod(n), c); }} : (fold(+, 0.0), genarray([n], [0.0, 1.0]));
+  return (s, m); }}"""
     for strict in (False, True):
         module = sacpy.Session(target="cpu", strict_fp=strict).compile(text)
-        for function in ("several", "nothing", "ones"):
+        for function in ("several", "nothing", "ones", "beside"):
             getattr(module, function)(20_000)
     assert capfd.readouterr().err == ""

@@ -27,6 +27,14 @@ def cells(block: g.Block) -> Container[str]:
     return _places(block, (isinstance(a.type, g.ArrayType) for a in block.results))
 
 
+def is_straight_cell(body: g.Block, in_place: bool) -> bool:
+    """Whether LLVM can vectorise a loop around the body of a with-loop. `in_place`: cells made of scalars are built
+    where they are to be; elsewhere each round holds on to a cell while that is copied, which is a call."""
+    if not in_place and any(isinstance(a.type, g.ArrayType) for a in body.results):
+        return False
+    return is_straight(body, cells(body) if in_place else ())
+
+
 def _is_straight(s: g.Stmt, built: Container[str]) -> bool:
     if isinstance(s, g.Check):
         return True

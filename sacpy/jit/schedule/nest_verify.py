@@ -9,7 +9,7 @@ from sacpy.jit.analysis.along import Along
 from sacpy.jit.analysis.grown import rows_of
 from sacpy.jit.analysis.ints import linear
 from sacpy.jit.analysis.sliding import sliding
-from sacpy.jit.analysis.straight import cells, is_straight
+from sacpy.jit.analysis.straight import is_straight, is_straight_cell
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import free
 from sacpy.jit.schedule.loops import Context, IntoArray, IntoFold, Loop, LoopNest, Through, has_checks
@@ -70,7 +70,7 @@ def verify_nest(n: LoopNest, partitions: Sequence[g.Partition], context: Context
             steps = p.step is not None and not (p.width is not None and p.width[axis] != ONE)
             law((n.over(axis)[-1].size == 0) == steps, "a loop takes its partition's steps")
     innermost = n.over(last) if p.rank else ()
-    straight = is_straight(n.body, cells(n.body) if _in_place(n) else ())
+    straight = is_straight_cell(n.body, _in_place(n))
     stops = [isinstance(x, IntoFold) and x.operator.stop is not None for x in n.goals]
     law(n.leaves == (bool(stops) and all(stops)), "loops end early where all folds have what they stop at")
     if n.noted:

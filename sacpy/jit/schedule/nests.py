@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from sacpy.jit.analysis.folds import Reduction
-from sacpy.jit.analysis.straight import cells, is_straight
+from sacpy.jit.analysis.straight import is_straight, is_straight_cell
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.operations import PLACES
 from sacpy.jit.schedule.hoisting import hoisted
@@ -88,7 +88,7 @@ class _Nesting:
         self.body = self.left.body
         self.checks = has_checks(self.body)
         # whether LLVM can vectorise the innermost loop: cells made of scalars are built where they are to be
-        self.straight = is_straight(self.body, cells(self.body) if in_place else ())
+        self.straight = is_straight_cell(self.body, in_place)
         stops = [isinstance(x, IntoFold) and x.operator.stop is not None for x in goals]
         self.leaves = bool(stops) and all(stops)
         self.residues: Residues | None = None
