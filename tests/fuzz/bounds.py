@@ -2,7 +2,7 @@
 
 In: a unit after the passes, and the arguments of a call. Out: `Expected` values (see `intervals`): exact ones must come
 out to the last bit, the others within their bounds. Compiled code does what this graph says, and from it on nothing is
-regrouped but the folds and scans that the code generator recognises as sums and products.
+regrouped but the folds, scans and reductions by index that the code generator recognises as sums and products.
 
 `Unclear` is raised where rounding decides what is computed at all: by a condition, a check or an index that is not
 certain, or by a fold with a function of its own, whose values may be combined in any order. `Fails` is raised where a
@@ -11,7 +11,7 @@ check fails: then the interpreter runs the call again, and has the last word.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
@@ -21,37 +21,11 @@ import numpy as np
 
 from sacpy.jit.analysis.folds import recognised
 from sacpy.jit.analysis.scans import Scan, scan_of
-from sacpy.jit.ir.graph import (
-    Atom,
-    Block,
-    Call,
-    Check,
-    Cons,
-    Const,
-    Fold,
-    For,
-    Function,
-    Genarray,
-    If,
-    Let,
-    Load,
-    Loop,
-    Modarray,
-    Op,
-    Partition,
-    Propagate,
-    Reshape,
-    Rhs,
-    Unit,
-    Update,
-    Var,
-    View,
-    WithLoop,
-    extents_of,
-    statements,
-)
+from sacpy.jit.analysis.scatters import collapsed
+from sacpy.jit.ir import graph as g
 from sacpy.lang.types import REAL
-from tests.fuzz.intervals import UNKNOWN, Interval, Number, multiplied, operation, total
+from tests.fuzz.by_index import ANY_ORDER, ByIndex
+from tests.fuzz.intervals import UNKNOWN, Interval, Number, operation
 
 STEPS = 400_000  # statements of a call, at most
 
@@ -95,7 +69,7 @@ Expected = Number | Array
 Env = dict[str, Expected]
 
 
-def expected(unit: Unit, args: Sequence[Any]) -> list[Expected]:
+def expected(unit: g.Unit, args: Sequence[Any]) -> list[Expected]:
     """The results of a call."""
     machine = _Machine({f.name: f for f in unit.functions})
     values: list[Expected] = []
@@ -122,31 +96,31 @@ def expected(unit: Unit, args: Sequence[Any]) -> list[Expected]:
 
 
 class _Machine:
-    def __init__(self, functions: dict[str, Function]) -> None:
+    def __init__(self, functions: dict[str, g.Function]) -> None:
         self.functions = functions
         self.steps = 0
-        self.made: dict[str, Op] = {}  # what the function at hand sets variables to
+        self.made: dict[str, g.Op] = {}  # what the function at hand sets variables to
 
-    def call(self, function: Function, args: Sequence[Expected]) -> list[Expected]:
+    def call(self, function: g.Function, args: Sequence[Expected]) -> list[Expected]:
         around, self.made = (
             self.made,
             {
                 s.targets[0].name: s.rhs
-                for s in statements(function.body)
-                if isinstance(s, Let) and isinstance(s.rhs, Op)
+                for s in g.statements(function.body)
+                if isinstance(s, g.Let) and isinstance(s.rhs, g.Op)
             },
         )
         found = self.block(function.body, {p.name: a for p, a in zip(function.params, args, strict=True)})
         self.made = around
         return found
 
-    def block(self, block: Block, env: Env) -> list[Expected]:
+    def block(self, block: g.Block, env: Env) -> list[Expected]:
         """What a block gives; what it sets stays in `env`, where names are set once."""
         self.steps += len(block.statements)
         if self.steps > STEPS:
             raise Unclear("it takes too long")
         for s in block.statements:
-            if isinstance(s, Check):
+            if isinstance(s, g.Check):
                 if not self.certain(s.condition, env, "a check"):
                     raise Fails
             else:
@@ -154,42 +128,42 @@ class _Machine:
                     env[target.name] = value
         return [self.atom(a, env) for a in block.results]
 
-    def atom(self, a: Atom, env: Env) -> Expected:
-        return a.value if isinstance(a, Const) else env[a.name]
+    def atom(self, a: g.Atom, env: Env) -> Expected:
+        return a.value if isinstance(a, g.Const) else env[a.name]
 
-    def certain(self, a: Atom, env: Env, what: str = "an index") -> Any:
+    def certain(self, a: g.Atom, env: Env, what: str = "an index") -> Any:
         value = self.atom(a, env)
         if value is UNKNOWN or isinstance(value, Interval):
             raise Unclear(f"{what} depends on rounding")
         return value
 
-    def index(self, atoms: Sequence[Atom], env: Env) -> list[int]:
+    def index(self, atoms: Sequence[g.Atom], env: Env) -> list[int]:
         return [self.certain(a, env) for a in atoms]
 
-    def array(self, a: Atom, env: Env) -> Array:
+    def array(self, a: g.Atom, env: Env) -> Array:
         found = self.atom(a, env)
         assert isinstance(found, Array)
         return found
 
-    def rhs(self, rhs: Rhs, targets: Sequence[Var], env: Env) -> list[Expected]:
+    def rhs(self, rhs: g.Rhs, targets: Sequence[g.Var], env: Env) -> list[Expected]:
         match rhs:
-            case Var() | Const():
+            case g.Var() | g.Const():
                 return [self.atom(rhs, env)]
-            case Op():
+            case g.Op():
                 return [operation(rhs.code, rhs.args[0].base, [self.atom(a, env) for a in rhs.args])]
-            case Load() | View():
+            case g.Load() | g.View():
                 return [self.array(rhs.array, env).at(self.index(rhs.index, env))]
-            case Reshape():
+            case g.Reshape():
                 return [Array(tuple(self.index(rhs.extents, env)), self.array(rhs.array, env).items)]
-            case Cons():
+            case g.Cons():
                 return [Array(rhs.extents, tuple(self.atom(a, env) for a in rhs.elements))]
-            case Update():
+            case g.Update():
                 return [self.updated(self.array(rhs.array, env), self.index(rhs.index, env), self.atom(rhs.value, env))]
-            case Call():
+            case g.Call():
                 return self.call(self.functions[rhs.function], [self.atom(a, env) for a in rhs.args])
-            case If():
+            case g.If():
                 return self.block(rhs.then if self.certain(rhs.condition, env, "a condition") else rhs.otherwise, env)
-            case Loop() | For():
+            case g.Loop() | g.For():
                 return self.loop(rhs, env)
         return self.with_loop(rhs, env)
 
@@ -198,20 +172,25 @@ class _Machine:
         items = value.items if isinstance(value, Array) else (value,)
         return Array(array.shape, (*array.items[:start], *items, *array.items[start + size :]))
 
-    def loop(self, rhs: Loop | For, env: Env) -> list[Expected]:
+    def loop(self, rhs: g.Loop | g.For, env: Env) -> list[Expected]:
         values = [self.atom(a, env) for a in rhs.initial]
         names = [p.name for p in rhs.params]
-        if isinstance(rhs, For):
+        if isinstance(rhs, g.For):
             scan = scan_of(rhs, self.made, strict=False)
             if scan is not None and scan.base in REAL and scan.code not in ("min", "max"):  # these are exact
                 if scan.form == "affine":
                     raise Unclear("products of factors depend on how they are put together")
                 return self.scan(scan, env)
-            for k in range(self.certain(rhs.lower, env), self.certain(rhs.upper, env), rhs.step):
+            nest = collapsed(rhs)
+            met = ByIndex(nest.params, nest.initial, [nest.body])
+            names, initial = [p.name for p in nest.params], values
+            bounds = zip(self.index(nest.lower, env), self.index(nest.upper, env))
+            for indices in product(*(range(low, high, rhs.step) for low, high in bounds)):
                 env |= zip(names, values)
-                env[rhs.index.name] = k
-                values = self.block(rhs.body, env)
-            return values
+                env |= zip((i.name for i in nest.index), indices)
+                values = self.block(nest.body, env)
+                met.round(self, env, values)
+            return met.results(initial, values)
         first = rhs.body_first
         while True:
             env |= zip(names, values)
@@ -247,7 +226,7 @@ class _Machine:
                     now,
                     value
                     if len(terms) == 1
-                    else _ANY_ORDER[scan.code](terms, scan.base)
+                    else ANY_ORDER[scan.code](terms, scan.base)
                     if k != lower
                     else operation(scan.code, scan.base, [now, terms[-1]]),
                 )
@@ -261,9 +240,9 @@ class _Machine:
 
     # ---- with-loops
 
-    def with_loop(self, w: WithLoop, env: Env) -> list[Expected]:
+    def with_loop(self, w: g.WithLoop, env: Env) -> list[Expected]:
         frame = tuple(self.index(w.frame or (), env))
-        sinks = [self.sink(o, frame, env) for o in w.operators]
+        sinks = [self.sink(w, o, frame, env) for o in w.operators]
         covered: set[tuple[int, ...]] = set()
         for p in w.partitions:
             for sink in sinks:
@@ -282,7 +261,7 @@ class _Machine:
                     break
         return [r for sink in sinks for r in sink.results()]
 
-    def indices(self, p: Partition, env: Env) -> Iterator[tuple[int, ...]]:
+    def indices(self, p: g.Partition, env: Env) -> Iterator[tuple[int, ...]]:
         lower, upper = self.index(p.lower, env), self.index(p.upper, env)
         step = self.index(p.step, env) if p.step else [1] * p.rank
         width = self.index(p.width, env) if p.width else [1] * p.rank
@@ -290,19 +269,19 @@ class _Machine:
             *([i for i in range(lo, hi) if (i - lo) % s < w] for lo, hi, s, w in zip(lower, upper, step, width))
         )
 
-    def sink(self, o: Any, frame: tuple[int, ...], env: Env) -> _Sink:
+    def sink(self, w: g.WithLoop, o: Any, frame: tuple[int, ...], env: Env) -> _Sink:
         match o:
-            case Genarray():
+            case g.Genarray():
                 cell = tuple(self.index(o.cell, env))
                 default = self.atom(o.default, env)
                 one = default.items if isinstance(default, Array) else (default,) * prod(cell)
                 return _Cells(Array((*frame, *cell), one * prod(frame)))
-            case Modarray():
+            case g.Modarray():
                 return _Cells(self.array(o.array, env))
-            case Fold():
+            case g.Fold():
                 return _Folded(self, o, env)
-            case Propagate():
-                return _Threaded(self, o, env)
+            case g.Propagate():
+                return _Threaded(self, o, [p.body for p in w.partitions if len(w.operators) == 1], env)
         raise AssertionError(o)
 
 
@@ -341,24 +320,30 @@ class _Cells(_Sink):
 
 
 class _Threaded(_Sink):
-    def __init__(self, machine: _Machine, o: Propagate, env: Env) -> None:
-        self.env, self.names, self.width = env, [p.name for p in o.params], len(o.params)
-        self.values = [machine.atom(a, env) for a in o.initial]
+    def __init__(self, machine: _Machine, o: g.Propagate, bodies: Sequence[g.Block], env: Env) -> None:
+        self.machine, self.env, self.names, self.width = machine, env, [p.name for p in o.params], len(o.params)
+        self.initial = self.values = [machine.atom(a, env) for a in o.initial]
+        self.met = ByIndex(o.params, o.initial, bodies)
+        self.met.body = -1
+
+    def begin(self) -> None:
+        self.met.body += 1
 
     def enter(self) -> None:
         self.env |= zip(self.names, self.values)
 
     def take(self, index: tuple[int, ...], values: list[Expected], covered: bool) -> None:
         self.values = values
+        self.met.round(self.machine, self.env, values)
 
     def results(self) -> list[Expected]:
-        return self.values
+        return self.met.results(self.initial, self.values)
 
 
 class _Folded(_Sink):
     """A fold in order; where it may be regrouped, all that it combines is kept till the end."""
 
-    def __init__(self, machine: _Machine, o: Fold, env: Env) -> None:
+    def __init__(self, machine: _Machine, o: g.Fold, env: Env) -> None:
         self.machine, self.o, self.env = machine, o, env
         self.width = len(o.neutrals)
         self.neutrals = [machine.atom(a, env) for a in o.neutrals]
@@ -368,12 +353,12 @@ class _Folded(_Sink):
         self.terms: list[list[Expected]] = [[] for _ in o.neutrals]
         found = recognised(o)
         self.codes = (
-            [code if base in REAL and code in _ANY_ORDER else "" for code, base in zip(found.codes, found.bases)]
+            [code if base in REAL and code in ANY_ORDER else "" for code, base in zip(found.codes, found.bases)]
             if found
             else [""] * self.width
         )
         self.free = (
-            found is None and o.stop is None and not any(extents_of(a) for a in o.neutrals) and _rounds(o.combine)
+            found is None and o.stop is None and not any(g.extents_of(a) for a in o.neutrals) and _rounds(o.combine)
         )
         self.count = 0
 
@@ -410,21 +395,18 @@ class _Folded(_Sink):
         self.join()
         in_order = self.done or self.neutrals
         return [
-            _ANY_ORDER[code](terms, a.base) if code and len(terms) > 2 else result
+            ANY_ORDER[code](terms, a.base) if code and len(terms) > 2 else result
             for code, terms, a, result in zip(self.codes, self.terms, self.o.accumulators, in_order)
         ]
 
 
-_ANY_ORDER: dict[str, Callable[[Sequence[Number], str], Number]] = {"add": total, "mul": multiplied}
-
-
-def _rounds(block: Block) -> bool:
+def _rounds(block: g.Block) -> bool:
     return any(
-        isinstance(s, Let)
-        and isinstance(s.rhs, Op)
+        isinstance(s, g.Let)
+        and isinstance(s.rhs, g.Op)
         and s.rhs.args[0].base in REAL
         and s.rhs.code in ("add", "sub", "mul", "div")
-        for s in statements(block)
+        for s in g.statements(block)
     )
 
 
