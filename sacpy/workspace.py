@@ -290,7 +290,7 @@ def main_key(program: ElaboratedProgram) -> str:
     scope = program.main
     found = [entry for entry in scope.own("main") if entry.definition.body is not None]
     plain = [entry for entry in found if not entry.definition.params]
-    if len(found) == 1 and not plain and not found[0].definition.typevars:
+    if len(found) == 1 and not plain and not found[0].definition.is_generic:
         plain = found
     if plain:
         return program.key(plain[0], ())

@@ -22,6 +22,7 @@ from sacpy.interp.values import Value
 from sacpy.lang.ast import TypeVar
 from sacpy.lang.core import Signature
 from sacpy.lang.diagnostics import SacError
+from sacpy.lang.elaborate.function_parameters import FunctionParameter
 from sacpy.lang.elaborate.usertypes import BaseType
 from sacpy.lang.patterns import match_arguments, match_results
 
@@ -36,7 +37,8 @@ def bind(function: Bound, signature: Signature, program: ElaboratedProgram, inst
     arguments as the declaration says."""
     name, definition = shown(signature), instance.entry.definition
     bound = dict(instance.typevars)
-    params = [bound[t.name] if isinstance(t, TypeVar) else t for t in program.parameter_types(instance.entry)]
+    declared = [t for t in program.parameter_types(instance.entry) if not isinstance(t, FunctionParameter)]
+    params = [bound[t.name] if isinstance(t, TypeVar) else t for t in declared]
     results = [
         *program.result_types(instance.entry, instance.typevars),
         *(t for t, p in zip(params, definition.params) if p.by_reference),

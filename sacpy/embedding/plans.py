@@ -24,6 +24,7 @@ from sacpy.lang import ast
 from sacpy.lang.diagnostics import Diagnostic, Label, SacError
 from sacpy.lang.elaborate.calls import candidates
 from sacpy.lang.elaborate.context import Context, Failed
+from sacpy.lang.elaborate.function_parameters import FunctionParameter
 from sacpy.lang.elaborate.program import ElaboratedProgram
 from sacpy.lang.elaborate.scope import Entry
 from sacpy.lang.elaborate.usertypes import BUILTINS, STRING, BaseType
@@ -229,6 +230,8 @@ def _types(program: ElaboratedProgram, entry: Entry, kinds: tuple[Kind, ...]) ->
         if isinstance(param, BaseType):
             types.append(param)
             continue
+        if isinstance(param, FunctionParameter):
+            return None
         if param.name not in bound:
             chosen = _bind(program, param, [k for p, k in zip(params, kinds) if p == param])
             if chosen is None:
@@ -315,7 +318,7 @@ def _only(
 ) -> tuple[int, Entry, Types] | None:
     """The one instance with that many parameters, where there is but one: converting to it says best what is wrong."""
     entries = [
-        e for tier in tiers for e in tier if len(e.definition.params) == len(kinds) and not e.definition.typevars
+        e for tier in tiers for e in tier if len(e.definition.params) == len(kinds) and not e.definition.is_generic
     ]
     if len(entries) != 1 or sum(len(tier) for tier in tiers) != 1:
         return None
@@ -345,6 +348,9 @@ def _none_suits(
             )
         )
     message = f"no instance of {name} takes ({_shown(kinds)})"
+    help = "pass values of the types that an instance takes: an array with that dtype, numpy.float32(..)"
+    if any(p.takes is not None for e in entries for p in e.definition.params):
+        help = f"who gives {name} a function is a function of SaC: define one that calls it, and call that"
     raise SacError(
         Diagnostic(
             "E0709",
@@ -352,7 +358,7 @@ def _none_suits(
             span,
             "declared here",
             notes=notes,
-            help="pass values of the types that an instance takes: an array with that dtype, numpy.float32(..)",
+            help=help,
         )
     )
 

@@ -150,10 +150,14 @@ Stmt = Assign | Step | CallStmt | VarDecl | If | While | DoWhile | For | Return
 
 
 class Param(Node):
+    """A parameter. `takes`: of one that is a function (`bool before(double, double)`, whose `type` is that of its
+    result), the types of its parameters."""
+
     type: TypeExpr
     name: str
     by_reference: bool
     span: Span
+    takes: tuple[TypeExpr, ...] | None = None
 
 
 class TypeVar(Node):
@@ -184,6 +188,11 @@ class FunDef(Node):
     doc: str
     span: Span
     name_span: Span
+
+    @property
+    def is_generic(self) -> bool:
+        """Whether instances are made for calls: for their types, or for functions that are given."""
+        return bool(self.typevars) or any(p.takes is not None for p in self.params)
 
 
 class TypeDef(Node):

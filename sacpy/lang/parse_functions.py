@@ -283,7 +283,7 @@ class FunctionParser(StatementParser):
         return tuple(params), varargs
 
     def _parameter(self) -> ast.Param:
-        """param = type ["&"] Id"""
+        """param = type ["&"] Id | type Id "(" [type [Id] {"," type [Id]}] ")" """
         start = self.pos
         if self.kinds[start] == "name" and self.keys[start] not in RESERVED and self.keys[start + 1] in (",", ")"):
             self.fail(
@@ -313,6 +313,8 @@ class FunctionParser(StatementParser):
             )
         at = self.pos
         name = self.expect_name("a parameter")
+        if self.keys[self.pos] == "(":
+            return ast.Param(type, name, False, self.span(start), self._taken(by_reference, start))
         self.locals.add(name)
         if self.keys[self.pos] == "[":
             self.refuse_declarator(start, at)
@@ -324,6 +326,29 @@ class FunctionParser(StatementParser):
                 help="overload the function: a second instance without the parameter calls this one",
             )
         return ast.Param(type, name, by_reference, self.span(start))
+
+    def _taken(self, by_reference: bool, start: int) -> tuple[ast.TypeExpr, ...]:
+        """The types of the parameters of a parameter that is a function."""
+        if by_reference:
+            self.fail(
+                "E0243",
+                "a function is no reference parameter",
+                self.span(start),
+                label="`&` before a function",
+                help="leave the `&` out: functions are given by name, and do not change",
+            )
+        opening = self.pos
+        self.pos += 1
+        types: list[ast.TypeExpr] = []
+        while self.keys[self.pos] != ")":
+            types.append(self.type())
+            if self.kinds[self.pos] == "name" and self.keys[self.pos] not in RESERVED:
+                self.pos += 1  # a name for the reader
+            if self.keys[self.pos] != ",":
+                break
+            self.pos += 1
+        self.close(opening, "`,` or ", operands=False)
+        return tuple(types)
 
     def _conditions(self) -> tuple[ast.Expr, ...]:
         """["|" expr {"," expr}]"""

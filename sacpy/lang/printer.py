@@ -6,7 +6,7 @@ the text would mean something else without them. Comments are not printed: they 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from sacpy.lang import ast
 from sacpy.lang.literals import codes
@@ -23,6 +23,12 @@ def print_type(type: ast.TypeExpr) -> str:
     """`struct M::S[n,.]`"""
     pattern = "" if type.pattern is None else f"[{','.join(print_feature(f) for f in type.pattern)}]"
     return f"{'struct ' if type.struct else ''}{type.base}{pattern}"
+
+
+def print_param(p: ast.Param, type: Callable[[ast.TypeExpr], str] = print_type) -> str:
+    """`int &a`, `bool before(double, double)`. `type`: how types are written."""
+    takes = "" if p.takes is None else f"({', '.join(map(type, p.takes))})"
+    return f"{type(p.type)} {'&' if p.by_reference else ''}{p.name}{takes}".rstrip()
 
 
 def print_feature(feature: ast.Feature) -> str:
@@ -295,9 +301,7 @@ class _Printer:
         if function.typevars:
             words.append(f"<{', '.join(f'{v.name}: {v.kind}' for v in function.typevars)}>")
         results = [print_type(t) for t in function.results] + (["..."] if function.varresults else [])
-        params = [f"{print_type(p.type)} {'&' if p.by_reference else ''}{p.name}" for p in function.params] + (
-            ["..."] if function.varargs else []
-        )
+        params = [print_param(p) for p in function.params] + (["..."] if function.varargs else [])
         head = " ".join(filter(None, [*words, ", ".join(results) or "void", f"{function.name}({', '.join(params)})"]))
         if function.conditions:
             head += f"\n{INDENT}| {self.all(function.conditions)}"

@@ -86,7 +86,7 @@ class Analysis:
             for entry in self.program.main.own(name):
                 if entry.definition.typevars or entry.definition.body is None:
                     continue
-                function = self.program.understood(self.program.key(entry, ()))
+                function = self.program.understood(self.program.declared_key(entry))
                 if function is not None:
                     yield function, variables_of(self.program, function, infer(function, None, self.program))
 

@@ -40,7 +40,7 @@ def units(engine: Engine, text: str) -> list[Unit]:
         if name not in engine.variables
         else ()
     )
-    keys = [engine.program.key(e, ()) for e in entries if not e.definition.typevars and e.definition.body is not None]
+    keys = [engine.program.key(e, ()) for e in entries if not e.definition.is_generic and e.definition.body is not None]
     if keys:
         return [Unit(engine.program.function(key), None) for key in keys]
     entered, shapes = engine.function_of(text, ":emit")

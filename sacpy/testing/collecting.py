@@ -113,7 +113,7 @@ def _function(
             elaborated = program()
         except SacError as error:
             return _wrong(error)
-        if definition.typevars:
+        if definition.is_generic:
             message = f"{definition.name} is generic, so nobody knows for which types it is to be tried"
             help = "write a test for each type that matters"
             return _wrong(SacError(Diagnostic("E0775", message, definition.name_span, help=help)))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from sacpy.lang import ast, core
 from sacpy.lang.diagnostics import Label
 from sacpy.lang.elaborate.context import Context, Value
+from sacpy.lang.elaborate.function_parameters import FunctionParameter, fits, function_given, named, tiers
 from sacpy.lang.elaborate.overlaps import rivals
 from sacpy.lang.elaborate.scope import Entry
 from sacpy.lang.elaborate.usertypes import BUILTINS, INT, STRING, BaseType
@@ -42,7 +43,9 @@ def call(cx: Context, node: ast.Call, wanted: int | None) -> tuple[Value, ...]:
     special = _class_conversion(cx, node)
     if special is not None:
         return (special,)
-    arguments = [cx.value(a) for a in reversed(node.args)][::-1]
+    arguments = [
+        function_given(cx, node.function, i, a) or cx.value(a) for i, a in reversed(list(enumerate(node.args)))
+    ][::-1]
     if any(a.type.kind == "packed" for a in arguments):
         from sacpy.lang.elaborate.packed_calls import packed_call  # loaded where a program has such arrays
 
@@ -143,6 +146,9 @@ def references(cx: Context, node: ast.Call) -> set[str]:
 
 def entries_of(cx: Context, function: ast.QName) -> tuple[Entry, ...]:
     """All functions of a name, nearest first."""
+    given = named(cx, function)
+    if given is not None:
+        return tuple(e for tier in tiers(cx.program, given) for e in tier)
     if function.module is not None:
         return cx.scope.qualified(function.module, function.name, function.span)
     near, used = cx.scope.tiers(function.name)
@@ -154,19 +160,22 @@ def candidates(
 ) -> list[Match]:
     """The definitions that take arguments of these base types; of those with and without type variables, the former
     first."""
-    tiers = (
-        (cx.scope.qualified(function.module, function.name, function.span),)
+    given = named(cx, function)
+    found = (
+        tiers(cx.program, given)
+        if given is not None
+        else (cx.scope.qualified(function.module, function.name, function.span),)
         if function.module
         else cx.scope.tiers(function.name)
     )
-    for tier in tiers:
+    for tier in found:
         matches = own_first(cx, [m for m in (match(cx.program, e, types) for e in tier) if m is not None])
         if matches:
             _refuse_rivals(cx, function, matches, span)
             return sorted(matches, key=lambda m: not m.typevars)
     from sacpy.lang.elaborate.refusals import no_instance, unknown_function
 
-    everything = [e for tier in tiers for e in tier]
+    everything = [e for tier in found for e in tier]
     if not everything:
         unknown_function(cx, function, span)
     no_instance(cx, function, types, span, everything, args)
@@ -204,12 +213,19 @@ def match(program: ElaboratedProgram, entry: Entry, types: Sequence[BaseType]) -
     if len(types) < len(definition.params) or (len(types) > len(definition.params) and not definition.varargs):
         return None
     bound: dict[str, BaseType] = {}
+    functions: list[tuple[FunctionParameter, BaseType]] = []
     for parameter, type in zip(program.parameter_types(entry), types, strict=False):
         if isinstance(parameter, BaseType):
             if parameter != type:
                 return None
+        elif isinstance(parameter, FunctionParameter):
+            functions.append((parameter, type))
         elif bound.setdefault(parameter.name, type) != type or not in_kind(type, parameter.kind):
             return None
+    for wanted, given in functions:
+        if not fits(program, wanted, given, bound):
+            return None
+    bound |= {wanted.bound: given for wanted, given in functions}
     return Match(entry, tuple(sorted(bound.items())))
 
 

@@ -14,7 +14,7 @@ from sacpy.lang.elaborate.freenames import mentioned
 from sacpy.lang.elaborate.scope import Entry
 from sacpy.lang.elaborate.statements import statements
 from sacpy.lang.elaborate.usertypes import BOOL, INT, BaseType
-from sacpy.lang.printer import print_expr
+from sacpy.lang.printer import print_expr, print_param
 from sacpy.lang.source import Span
 from sacpy.nodes import Node, replace
 
@@ -67,8 +67,10 @@ def _head(cx: Context, key: str, entry: Entry) -> Head:
     references: list[core.Slot] = []
     parameters: dict[str, Value] = {}
     agreements: list[Agreement] = []
-    for parameter in definition.params:
-        if parameter.name in parameters and parameter.name != "_":
+    values = [p for p in definition.params if p.takes is None]
+    for number, parameter in enumerate(definition.params):
+        earlier = {p.name for p in definition.params[:number]}
+        if parameter.name in earlier and parameter.name != "_":
             end = parameter.span.end
             name_span = Span(parameter.span.source, end - len(parameter.name), end, parameter.span.macro)
             raise SacError(
@@ -80,6 +82,8 @@ def _head(cx: Context, key: str, entry: Entry) -> Head:
                     help="rename one of them",
                 )
             )
+        if parameter.takes is not None:
+            continue
         type = cx.base_type(parameter.type)
         own = _slots(cx, parameter.name, type, parameter.type, parameter.span)
         if type.kind == "packed":
@@ -93,7 +97,7 @@ def _head(cx: Context, key: str, entry: Entry) -> Head:
         parameters[parameter.name] = Value(
             type, tuple(core.Var(s.bind.name, parameter.span) for s in own), parameter.span
         )
-    pattern_names = _bind_names(cx, [p.type for p in definition.params], parameters)
+    pattern_names = _bind_names(cx, [p.type for p in values], parameters)
     results = [
         s for i, t in enumerate(definition.results) for s in _slots(cx, f"result{i}", cx.base_type(t), t, t.span)
     ]
@@ -181,7 +185,7 @@ def head_text(definition: ast.FunDef, cx: Context | None = None) -> str:
         return type_text(type) if cx is None else instance_text(cx, type)
 
     results = ", ".join(text(t) for t in definition.results) or "void"
-    params = ", ".join(f"{text(p.type)} {'&' if p.by_reference else ''}{p.name}".rstrip() for p in definition.params)
+    params = ", ".join(print_param(p, text) for p in definition.params)
     dots = ", ..." if definition.varargs else ""
     conditions = " | " + ", ".join(print_expr(c) for c in definition.conditions) if definition.conditions else ""
     return f"{results} {definition.name}({params}{dots}){conditions}"

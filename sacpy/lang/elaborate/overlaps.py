@@ -74,5 +74,5 @@ def rivals(
 
 
 def _kind(program: ElaboratedProgram, entry: Entry) -> tuple[object, ...]:
-    signature: core.Signature = program.signature(program.key(entry, ()))
+    signature: core.Signature = program.signature(program.declared_key(entry))
     return (*(program.parameter_types(entry)), *(shape_class(s) for s in signature.params))

@@ -15,6 +15,7 @@ from sacpy.lang.deep import deeply
 from sacpy.lang.diagnostics import Diagnostic, Edit, SacError
 from sacpy.lang.elaborate import expressions, selections, tensors, withloops  # noqa: F401 - they register themselves
 from sacpy.lang.elaborate.context import Context, Failed
+from sacpy.lang.elaborate.function_parameters import FunctionParameter, declared
 from sacpy.lang.elaborate.functions import Head, function, head, head_text
 from sacpy.lang.elaborate.overlaps import hiding, replaced
 from sacpy.lang.elaborate.scope import Entry, Scope, World
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from sacpy.withloop.devices import DeviceLimits
 
 Typevars = tuple[tuple[str, BaseType], ...]
+Parameter = BaseType | ast.TypeVar | FunctionParameter
 
 
 class Instance(Record, repr=False):
@@ -50,9 +52,10 @@ class ElaboratedProgram(Record, repr=False, weak=True):
     instances: dict[str, Instance] = field(default_factory=dict)
     globals: dict[str, core.Global] = field(default_factory=dict)
     initials: dict[str, core.Function] = field(default_factory=dict)
-    _parameters: dict[int, tuple[BaseType | ast.TypeVar, ...]] = field(default_factory=dict)
+    _parameters: dict[int, tuple[Parameter, ...]] = field(default_factory=dict)
     _results: dict[tuple[int, Typevars], list[BaseType]] = field(default_factory=dict)
     _entries: dict[int, Entry] = field(default_factory=dict)
+    declared_functions: dict[str, Entry] = field(default_factory=dict)  # of parameters of which no more is known
     pragmas: bool = False  # some with-loop that was elaborated has one
     device: DeviceLimits | None = None
     traced: bool = False  # somebody looks on: variables that are constants are variables all the same
@@ -128,16 +131,26 @@ class ElaboratedProgram(Record, repr=False, weak=True):
             self.instances[key] = Instance(entry, typevars)
         return key
 
-    def parameter_types(self, entry: Entry) -> tuple[BaseType | ast.TypeVar, ...]:
-        """The base types of a definition's parameters; type variables as such."""
+    def declared_key(self, entry: Entry) -> str:
+        """The key of the instance that stands for a definition without type variables: where parameters are functions,
+        for such as their declarations say."""
+        return self.key(entry, declared(self, entry) if entry.definition.is_generic else ())
+
+    def parameter_types(self, entry: Entry) -> tuple[Parameter, ...]:
+        """The base types of a definition's parameters; type variables as such, and what is asked of functions."""
         found = self._parameters.get(id(entry))
         if found is None:
             self._entries[id(entry)] = entry
             variables = {v.name: v for v in entry.definition.typevars}
+
+            def declared_type(t: ast.TypeExpr) -> BaseType | ast.TypeVar:
+                variable = variables.get(t.base.name) if t.base.module is None else None
+                return variable or entry.scope.type_of(t)
+
             found = tuple(
-                variables[p.type.base.name]
-                if p.type.base.module is None and p.type.base.name in variables
-                else entry.scope.type_of(p.type)
+                declared_type(p.type)
+                if p.takes is None
+                else FunctionParameter(p.name, tuple(map(declared_type, p.takes)), declared_type(p.type))
                 for p in entry.definition.params
             )
             self._parameters[id(entry)] = found
@@ -245,7 +258,7 @@ class ElaboratedProgram(Record, repr=False, weak=True):
                 for entry in scope.own(name):
                     if entry.definition.typevars:
                         continue
-                    key = self.key(entry, ())
+                    key = self.declared_key(entry)
                     try:
                         if self.signature(key).native is None:
                             keys.append(key)

@@ -17,6 +17,7 @@ from sacpy.lang.diagnostics import Edit, Label
 from sacpy.lang.elaborate.calls import in_kind, match
 from sacpy.lang.elaborate.context import Context
 from sacpy.lang.elaborate.conversions import conversion, conversion_help
+from sacpy.lang.elaborate.function_parameters import FunctionParameter, problem
 from sacpy.lang.elaborate.scope import Entry
 from sacpy.lang.elaborate.usertypes import BUILTINS, BaseType
 from sacpy.lang.source import Span
@@ -94,7 +95,8 @@ def no_instance(
     notes = [f"candidate: {cx.program.head(e)}" for e in fitting[:SHOWN]]
     if len(fitting) > SHOWN:
         notes.append(f"and {len(fitting) - SHOWN} more")
-    help, edit = _remedy(cx, fitting, types, args, span)
+    reason = problem(cx.program, fitting, types)
+    help, edit = (reason, None) if reason else _remedy(cx, fitting, types, args, span)
     if function.name == "^" and any(t.key in REAL for t in types):
         help, edit = (
             "^ is the exclusive or of integers' bits; powers are pow(a, b), of two doubles: add 'use Math: all;'",
@@ -129,6 +131,8 @@ def _distance(cx: Context, entry: Entry, types: Sequence[BaseType]) -> tuple[int
         if isinstance(parameter, BaseType):
             misfits += parameter != type
             strange += parameter.kind != "builtin" and parameter not in types
+        elif isinstance(parameter, FunctionParameter):
+            misfits += type.kind != "function"
         else:
             misfits += bound.setdefault(parameter.name, type) != type or not in_kind(type, parameter.kind)
     return strange, misfits
@@ -168,7 +172,7 @@ def _remedy(
     ), None
 
 
-def _is_packed(type: BaseType | ast.TypeVar) -> bool:
+def _is_packed(type: object) -> bool:
     return isinstance(type, BaseType) and type.kind == "packed"
 
 

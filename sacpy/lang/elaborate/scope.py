@@ -15,10 +15,10 @@ from sacpy.lang import ast
 from sacpy.lang.diagnostics import Diagnostic, Edit, Label, SacError
 from sacpy.lang.elaborate.usertypes import BUILTINS, STRING, BaseType, opaque, struct, wrap
 from sacpy.lang.modules import Loader, ModuleInfo
-from sacpy.lang.printer import print_type
+from sacpy.lang.printer import print_param, print_type
 from sacpy.lang.source import NOWHERE, Span
 from sacpy.lang.suggest import use_line
-from sacpy.nodes import Node, Record, field
+from sacpy.nodes import Node, Record, field, replace
 
 Kind = Literal["functions", "types", "objects"]
 
@@ -354,7 +354,7 @@ class Scope(Record, eq=False, repr=False, weak=True):
 
 def _parameters(definition: ast.FunDef) -> tuple[str, ...]:
     """The types of the parameters as written, without the spaces."""
-    return tuple(print_type(p.type) for p in definition.params)
+    return tuple(print_type(p.type) if p.takes is None else print_param(replace(p, name="")) for p in definition.params)
 
 
 def extents(type: ast.TypeExpr) -> tuple[int | None, ...]:

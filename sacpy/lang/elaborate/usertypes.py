@@ -29,8 +29,8 @@ class Component(Node):
 class BaseType(Node):
     """A base type. `key` identifies it ("int", "ComplexBasics::complex"). `kind`: "builtin", "opaque" (made outside
     SaC), "typedef", "class" (unique, may wrap a SaC type), "struct", "packed" (an array whose inner `extents` depend on
-    outer positions, with elements of the type `element`); `fields` of a struct: name, type, extents. `shown` is how
-    messages call it."""
+    outer positions, with elements of the type `element`), "function" (given as an argument: `Module::name`, as seen
+    from that module); `fields` of a struct: name, type, extents. `shown` is how messages call it."""
 
     key: str
     kind: str
@@ -46,6 +46,8 @@ class BaseType(Node):
         if self.kind == "packed":
             return self.key
         name = self.key.rpartition("::")[2]
+        if self.kind == "function":
+            return f"the function {name}"
         return f"struct {name}" if self.kind == "struct" else name
 
     @property

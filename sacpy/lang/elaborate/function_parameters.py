@@ -1,0 +1,147 @@
+"""Parameters that are functions: `bool before(double, double)`.
+
+In: a definition with such parameters, the names of functions as arguments. Out: instances of the definition, in which
+the name of the parameter means the function that was given. So there are no functions at run time: each instance is as
+if the function's name stood in its text.
+
+    T[n] sort_by(T[n] v, bool before(T, T))        sort_by(v, closer)    calls an instance of `sort_by` for `closer`
+
+A function is an argument without components, and counts among what an instance's type variables stand for, under the
+name of the parameter with `()` behind it. Which of the functions of that name is called is decided where the instance
+calls it, as seen from the module in which the argument stood. A definition outside the library is checked with a
+function of which no more is known than its declaration says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+from weakref import ref
+
+from sacpy.lang import ast
+from sacpy.lang.elaborate.context import Context, Value
+from sacpy.lang.elaborate.scope import Entry
+from sacpy.lang.elaborate.usertypes import BaseType
+from sacpy.nodes import Node
+
+if TYPE_CHECKING:
+    from sacpy.lang.elaborate.program import ElaboratedProgram, Typevars
+
+Tiers = tuple[tuple[Entry, ...], ...]
+DeclaredType = BaseType | ast.TypeVar
+
+
+class FunctionParameter(Node):
+    """What a parameter asks of a function: the base types that it `takes`, and the one that it `gives`."""
+
+    name: str
+    takes: tuple[DeclaredType, ...]
+    gives: DeclaredType
+
+    @property
+    def bound(self) -> str:
+        """The name under which an instance has the function."""
+        return bound(self.name)
+
+
+def bound(name: str) -> str:
+    """The name under which an instance has the function of a parameter."""
+    return f"{name}()"
+
+
+def named(cx: Context, name: ast.QName) -> BaseType | None:
+    """The function that a name means as a parameter of the present instance; None: it is none."""
+    return cx.typevars.get(bound(name.name)) if name.module is None else None
+
+
+def tiers(program: ElaboratedProgram, function: BaseType) -> Tiers:
+    """All functions that a function as an argument may be, nearest first."""
+    declared = program.declared_functions.get(function.key)
+    if declared is not None:
+        return ((declared,),)
+    module, _, name = function.key.partition("::")
+    return program.world.scopes[module].tiers(name)
+
+
+def function_given(cx: Context, function: ast.QName, position: int, expr: ast.Expr) -> Value | None:
+    """The argument of a call where that is a function; None: it is a value."""
+    from sacpy.lang.elaborate.calls import entries_of
+
+    while isinstance(expr, ast.Paren):
+        expr = expr.inner
+    if not isinstance(expr, ast.Name):
+        return None
+    name = expr.name
+    if name.module is None and name.name in cx.variables:
+        return None
+    passed = named(cx, name)
+    if passed is not None:
+        return Value(passed, (), expr.span)
+    wanted = (e.definition.params for e in entries_of(cx, function))
+    if not any(position < len(params) and params[position].takes is not None for params in wanted):
+        return None
+    if cx.scope.global_object(name) is not None or not entries_of(cx, name):
+        return None
+    return Value(BaseType(f"{name.module or cx.scope.info.name}::{name.name}", "function", ()), (), expr.span)
+
+
+def fits(program: ElaboratedProgram, wanted: FunctionParameter, given: BaseType, types: Mapping[str, BaseType]) -> bool:
+    """Whether an argument is a function that a parameter can be. `types`: what type variables stand for."""
+    from sacpy.lang.elaborate.calls import match
+
+    takes, gives = [_meant(t, types) for t in wanted.takes], _meant(wanted.gives, types)
+    if given.kind != "function" or gives is None or any(t is None for t in takes):
+        return False
+    for tier in tiers(program, given):
+        found = [m for e in tier if (m := match(program, e, [t for t in takes if t is not None])) is not None]
+        if found:
+            return all(program.result_types(m.entry, m.typevars) == [gives] for m in found)
+    return False
+
+
+def _meant(type: DeclaredType, types: Mapping[str, BaseType]) -> BaseType | None:
+    return type if isinstance(type, BaseType) else types.get(type.name)
+
+
+def declared(program: ElaboratedProgram, entry: Entry) -> Typevars:
+    """Of a definition without type variables: for each of its parameters that is a function, one of which only the
+    declaration is known."""
+    found: list[tuple[str, BaseType]] = []
+    for p in entry.definition.params:
+        if p.takes is None:
+            continue
+        type = BaseType(f"{entry.qualified}/{entry.number}::{p.name}", "function", ())
+        if type.key not in program.declared_functions:
+            params = tuple(ast.Param(t, "_", False, p.span) for t in p.takes)
+            definition = ast.FunDef(
+                (), "", "external", (p.type,), False, p.name, params, False, (), None, (), "", p.span, p.span
+            )
+            program.declared_functions[type.key] = Entry(ref(entry.scope), definition, 0)
+        found.append((bound(p.name), type))
+    return tuple(sorted(found, key=lambda f: f[0]))
+
+
+def problem(program: ElaboratedProgram, entries: Sequence[Entry], types: Sequence[BaseType]) -> str:
+    """What to say of a call that none of some definitions takes, where functions are the reason; "": they are not."""
+    for entry in entries:
+        params = program.parameter_types(entry)
+        for p, wanted, given in zip(entry.definition.params, params, types, strict=False):
+            if isinstance(wanted, FunctionParameter):
+                example = f"`{_shown(p)}`"
+                if given.kind != "function":
+                    return f"{p.name} is a function: give the name of one like {example}"
+                there = [e for tier in tiers(program, given) for e in tier]
+                heads = "; ".join(program.head(e) for e in there[:2])
+                return f"{p.name} must be a function like {example}; there is {heads}"
+            if given.kind == "function" and isinstance(wanted, BaseType):
+                return f"{p.name} is a value, of type {wanted.shown}: call the function, or give a value"
+    return ""
+
+
+def _shown(p: ast.Param) -> str:
+    from sacpy.lang.printer import print_param
+
+    return print_param(p)
+
+
+__all__ = ["FunctionParameter", "bound", "declared", "fits", "function_given", "named", "problem", "tiers"]
