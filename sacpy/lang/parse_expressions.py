@@ -99,7 +99,7 @@ class ExpressionParser(OperandParser):
             length += 1
             if length > MAX_CHAIN:
                 self.too_deep()
-            operator = self._operator()
+            operator = self.operator()
             right = self.binary(precedence + 1)
             if key == "&&" or key == "||":
                 left = ast.Logical(key, left, right, self.span(start))
@@ -124,7 +124,7 @@ class ExpressionParser(OperandParser):
             edit=Edit(span, right),
         )
 
-    def _operator(self) -> ast.QName:
+    def operator(self) -> ast.QName:
         """[Id "::"] operator"""
         start = self.pos
         if self.kinds[start] == "name":
@@ -156,7 +156,7 @@ class ExpressionParser(OperandParser):
     def _prefix(self) -> ast.Expr:
         """operator operand | operator "(" args ")" """
         start = self.pos
-        operator = self._operator()
+        operator = self.operator()
         if self.keys[self.pos] == "(" and not self.cast_ahead(self.pos):
             return self._prefix_call(start, operator)
         if (

@@ -49,6 +49,10 @@ class OperandParser(TypeParser):
     def expression(self) -> ast.Expr:
         """See `parse_expressions`."""
 
+    @abstractmethod
+    def operator(self) -> ast.QName:
+        """See `parse_expressions`."""
+
     # ------------------------------------------------------------ postfix
 
     def postfix(self, start: int, result: ast.Expr) -> ast.Expr:
@@ -295,7 +299,7 @@ class OperandParser(TypeParser):
         )
 
     def _arguments(self) -> tuple[ast.Expr, ...]:
-        """ "(" [expr {"," expr}] ")" """
+        """ "(" [arg {"," arg}] ")", arg = expr | operator"""
         opening = self.pos
         keys = self.keys
         self.pos += 1
@@ -303,16 +307,23 @@ class OperandParser(TypeParser):
             self.pos += 1
             return ()
         stops, self.stops = self.stops, 0
-        args = [self.expression()]
+        args = [self._argument()]
         while keys[self.pos] == ",":
             self.pos += 1
-            args.append(self.expression())
+            args.append(self._argument())
         self.stops = stops
         if keys[self.pos] == ")":
             self.pos += 1
         else:
             self.close(opening, "`,` or ")
         return tuple(args)
+
+    def _argument(self) -> ast.Expr:
+        """An expression; or an operator, for a parameter that is a function"""
+        start = self.pos
+        if self.infix[start] and self.keys[start + (3 if self.kinds[start] == "name" else 1)] in (",", ")"):
+            return ast.Name(self.operator(), self.span(start))
+        return self.expression()
 
     def arguments(self) -> tuple[ast.Expr, ...]:
         """See `_arguments`; for the other parts of the grammar."""

@@ -367,7 +367,7 @@ class WithLoopParser(ExpressionParser):
         """[Id "::"] (Id | operator)"""
         start = self.pos
         if self.infix[start]:
-            return self._operator()
+            return self.operator()
         if self.kinds[start] != "name":
             self.fail(
                 "E0227",

@@ -32,11 +32,13 @@ DeclaredType = BaseType | ast.TypeVar
 
 
 class FunctionParameter(Node):
-    """What a parameter asks of a function: the base types that it `takes`, and the one that it `gives`."""
+    """What a parameter asks of a function: the base types that it `takes`, and the one that it `gives`. `shapes`: the
+    types as written, that of the result first."""
 
     name: str
     takes: tuple[DeclaredType, ...]
     gives: DeclaredType
+    shapes: tuple[ast.TypeExpr, ...]
 
     @property
     def bound(self) -> str:
@@ -47,6 +49,11 @@ class FunctionParameter(Node):
 def bound(name: str) -> str:
     """The name under which an instance has the function of a parameter."""
     return f"{name}()"
+
+
+def shapes(p: ast.Param) -> tuple[ast.TypeExpr, ...]:
+    """The types in the declaration of a parameter that is a function, that of the result first."""
+    return p.type, *(p.takes or ())
 
 
 def named(cx: Context, name: ast.QName) -> BaseType | None:
@@ -80,8 +87,12 @@ def function_given(cx: Context, function: ast.QName, position: int, expr: ast.Ex
     wanted = (e.definition.params for e in entries_of(cx, function))
     if not any(position < len(params) and params[position].takes is not None for params in wanted):
         return None
-    if cx.scope.global_object(name) is not None or not entries_of(cx, name):
+    if cx.scope.global_object(name) is not None:
         return None
+    if not entries_of(cx, name):
+        from sacpy.lang.elaborate.refusals import unknown_function
+
+        unknown_function(cx, name, expr.span)
     return Value(BaseType(f"{name.module or cx.scope.info.name}::{name.name}", "function", ()), (), expr.span)
 
 
@@ -95,8 +106,29 @@ def fits(program: ElaboratedProgram, wanted: FunctionParameter, given: BaseType,
     for tier in tiers(program, given):
         found = [m for e in tier if (m := match(program, e, [t for t in takes if t is not None])) is not None]
         if found:
-            return all(program.result_types(m.entry, m.typevars) == [gives] for m in found)
+            own = [m for m in found if _agree(wanted, m.entry.definition)]
+            return bool(own) and all(program.result_types(m.entry, m.typevars) == [gives] for m in found)
     return False
+
+
+def _agree(wanted: FunctionParameter, definition: ast.FunDef) -> bool:
+    """Whether the declared shapes of a function can be those that a parameter asks for."""
+    shapes = zip((*definition.results, *(p.type for p in definition.params)), wanted.shapes, strict=True)
+    return not any(_differ(_extents(own), _extents(asked)) for own, asked in shapes)
+
+
+def _differ(a: list[int | None] | None, b: list[int | None] | None) -> bool:
+    """Whether no shape is of both: the extents of each, or None where the rank is not known."""
+    if a is None or b is None:
+        return False
+    return len(a) != len(b) or any(x != y and x is not None and y is not None for x, y in zip(a, b))
+
+
+def _extents(type: ast.TypeExpr) -> list[int | None] | None:
+    features = type.pattern or ()
+    if not all(isinstance(f, ast.FixedExtent | ast.NamedExtent | ast.AnyExtent) for f in features):
+        return None
+    return [f.value if isinstance(f, ast.FixedExtent) else None for f in features]
 
 
 def _meant(type: DeclaredType, types: Mapping[str, BaseType]) -> BaseType | None:
@@ -144,4 +176,4 @@ def _shown(p: ast.Param) -> str:
     return print_param(p)
 
 
-__all__ = ["FunctionParameter", "bound", "declared", "fits", "function_given", "named", "problem", "tiers"]
+__all__ = ["FunctionParameter", "bound", "declared", "fits", "function_given", "named", "problem", "shapes", "tiers"]

@@ -150,7 +150,9 @@ class ElaboratedProgram(Record, repr=False, weak=True):
             found = tuple(
                 declared_type(p.type)
                 if p.takes is None
-                else FunctionParameter(p.name, tuple(map(declared_type, p.takes)), declared_type(p.type))
+                else FunctionParameter(
+                    p.name, tuple(map(declared_type, p.takes)), declared_type(p.type), (p.type, *p.takes)
+                )
                 for p in entry.definition.params
             )
             self._parameters[id(entry)] = found

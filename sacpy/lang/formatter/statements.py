@@ -277,7 +277,8 @@ class FileLayout(WithLoopLayout):
                 docs.append(self.brackets(i, True, subscript=True))
                 glue = False
             elif piece.match > i:
-                docs += [*([] if glue else [Text(" ")]), self.brackets(i, False)]
+                taken = text == "(" and not name and i > lo + 1  # by a parameter that is a function
+                docs += [*([] if glue or taken else [Text(" ")]), self.brackets(i, False)]
                 glue = False
             elif piece.kind == "op" and not last and text in (",", "::", ":", ">"):
                 docs.append(self.token(i))
