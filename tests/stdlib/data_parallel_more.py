@@ -23,6 +23,7 @@ from tests.stdlib.data_parallel import (
     elements,
     exclusive,
     grid,
+    keys,
     lowest,
     mask,
     offsets,
@@ -156,6 +157,12 @@ MORE: dict[str, Case] = {
     "any_axis": Case("bool[.,.] f(bool[.,.,.] v) { return any(1, v); }", CUBE, lambda v: np.any(v, 1), ("bool",)),
     "all_axis": Case("bool[.,.] f(bool[.,.,.] v) { return all(2, v); }", CUBE, lambda v: np.all(v, 2), ("bool",)),
     "filter_sparse": Case("T[.] f(bool[.] p, T[.] v) { return filter(p, v); }", with_mask, lambda p, v: v[p]),
+    "sort_by": Case(
+        "T[.], int[.] f(T[.] v) { return (sort_by(v, >), argsort_by(v, >)); }",
+        lambda base, n: (keys(n, 99).astype(base),),
+        lambda v: (np.sort(v)[::-1], np.argsort(-v, kind="stable")),
+        TWO,
+    ),
     "filter_rows": Case(
         "T[.,.] f(bool[.] p, T[.,.] v) { return filter(p, v); }",
         lambda base, n: (mask(n), np.resize(elements(base, n), (n, 3))),

@@ -67,8 +67,8 @@ TABLE = {
     "ArrayFormat": "format",
     "Scan": " ".join(f"{s}{form}" for s in PREFIXES.split() for form in ("", "_exclusive", "_reverse", "_by_flags")),
     "Histogram": "bincount histogram histogram_edges scatter_add scatter_min scatter_max scatter_last occurs",
-    "Sort": "sort argsort sort_by_key is_sorted unique unique_counts unique_inverse group_by searchsorted "
-    "searchsorted_right",
+    "Sort": "sort argsort sort_by argsort_by sort_by_key is_sorted unique unique_counts unique_inverse group_by "
+    "searchsorted searchsorted_right",
     "Slice": "slice modslice",
     "Segmented": "segment_sum segment_prod segment_max segment_min segment_any segment_all segment_cumsum "
     "segment_ids segment_lengths segment_offsets spmv",
