@@ -61,7 +61,29 @@ def sorts(program: SacProgram, n: int, repetitions: int) -> list[Row]:
             (f"argsort of {size} / stable", "argsort", "stable argsort", 0.3),
         ]
         rows += _rows(actions, pairs, repetitions)
-    return rows
+    return [*rows, *by_function(program, rng.standard_normal(n), repetitions)]
+
+
+def by_function(program: SacProgram, v: Any, repetitions: int) -> list[Row]:
+    """Sorts of doubles by a function that compares two, beside the same in C on one thread, and NumPy's order of
+    keys."""
+    size = f"2^{len(v).bit_length() - 1}"
+    actions: dict[str, Action] = {
+        "sort": lambda: program.function("sort_nearer")(v),
+        "argsort": lambda: program.function("argsort_nearer")(v),
+        "np.argsort": lambda: np.argsort(np.abs(v), kind="stable"),
+    }
+    pairs: list[tuple[str, str, str, float | None]] = [
+        (f"argsort of {size} doubles by a function / stable", "argsort", "np.argsort", 1.0)
+    ]
+    try:
+        peer, room = library(HERE / "parallel.c").sort_nearer, np.empty_like(v)
+    except NoCompiler:
+        pass
+    else:
+        actions["C"] = lambda: peer(v.copy(), room, len(v))
+        pairs.append((f"sort of {size} doubles by a function / C", "sort", "C", 0.9))
+    return _rows(actions, pairs, repetitions)
 
 
 def scans(program: SacProgram, repetitions: int) -> list[Row]:

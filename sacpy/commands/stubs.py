@@ -53,7 +53,7 @@ def stub(program: ElaboratedProgram) -> str:
     """The functions of a program, as Python's tools read them."""
     main, parts = program.main, []
     for name in sorted(main.info.functions):
-        entries = main.tiers(name)[0]
+        entries = tuple(e for e in main.tiers(name)[0] if all(p.takes is None for p in e.definition.params))
         if name.isidentifier() and not keyword.iskeyword(name) and entries:
             parts.append(_function(name, entries))
     definitions = [e.definition for n in main.info.functions for e in main.tiers(n)[0]]
