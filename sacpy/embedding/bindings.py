@@ -22,8 +22,7 @@ from sacpy.interp.values import Value
 from sacpy.lang.ast import TypeVar
 from sacpy.lang.core import Signature
 from sacpy.lang.diagnostics import SacError
-from sacpy.lang.elaborate.function_parameters import FunctionParameter
-from sacpy.lang.elaborate.usertypes import BaseType
+from sacpy.lang.elaborate.usertypes import BaseType, FunctionParameter
 from sacpy.lang.patterns import match_arguments, match_results
 
 if TYPE_CHECKING:

@@ -24,10 +24,9 @@ from sacpy.lang import ast
 from sacpy.lang.diagnostics import Diagnostic, Label, SacError
 from sacpy.lang.elaborate.calls import candidates
 from sacpy.lang.elaborate.context import Context, Failed
-from sacpy.lang.elaborate.function_parameters import FunctionParameter
 from sacpy.lang.elaborate.program import ElaboratedProgram
 from sacpy.lang.elaborate.scope import Entry
-from sacpy.lang.elaborate.usertypes import BUILTINS, STRING, BaseType
+from sacpy.lang.elaborate.usertypes import BUILTINS, STRING, BaseType, FunctionParameter
 from sacpy.lang.source import NOWHERE
 from sacpy.lang.types import KINDS
 from sacpy.nodes import Record, field

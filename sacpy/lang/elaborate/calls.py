@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING
 from sacpy.lang import ast, core
 from sacpy.lang.diagnostics import Label
 from sacpy.lang.elaborate.context import Context, Value
-from sacpy.lang.elaborate.function_parameters import FunctionParameter, fits, function_given, named, tiers
 from sacpy.lang.elaborate.overlaps import rivals
 from sacpy.lang.elaborate.scope import Entry
-from sacpy.lang.elaborate.usertypes import BUILTINS, INT, STRING, BaseType
+from sacpy.lang.elaborate.usertypes import BUILTINS, INT, STRING, BaseType, FunctionParameter, bound_name
 from sacpy.lang.primitives import PRIMITIVES, Primitive, parse
 from sacpy.lang.source import Span
 from sacpy.lang.types import KINDS
@@ -43,9 +42,7 @@ def call(cx: Context, node: ast.Call, wanted: int | None) -> tuple[Value, ...]:
     special = _class_conversion(cx, node)
     if special is not None:
         return (special,)
-    arguments = [
-        function_given(cx, node.function, i, a) or cx.value(a) for i, a in reversed(list(enumerate(node.args)))
-    ][::-1]
+    arguments = [_argument(cx, node.function, i, a) for i, a in reversed(list(enumerate(node.args)))][::-1]
     if any(a.type.kind == "packed" for a in arguments):
         from sacpy.lang.elaborate.packed_calls import packed_call  # loaded where a program has such arrays
 
@@ -61,6 +58,17 @@ def call(cx: Context, node: ast.Call, wanted: int | None) -> tuple[Value, ...]:
     for position, value in references:
         set_reference(cx, node.args[position], value)
     return results
+
+
+def _argument(cx: Context, function: ast.QName, position: int, expr: ast.Expr) -> Value:
+    """A value; or the function of a name that is no variable."""
+    if isinstance(expr, ast.Name) and not (expr.name.module is None and expr.name.name in cx.variables):
+        from sacpy.lang.elaborate.function_parameters import function_given
+
+        given = function_given(cx, function, position, expr)
+        if given is not None:
+            return given
+    return cx.value(expr)
 
 
 def operation(
@@ -146,8 +154,10 @@ def references(cx: Context, node: ast.Call) -> set[str]:
 
 def entries_of(cx: Context, function: ast.QName) -> tuple[Entry, ...]:
     """All functions of a name, nearest first."""
-    given = named(cx, function)
+    given = cx.function_named(function)
     if given is not None:
+        from sacpy.lang.elaborate.function_parameters import tiers
+
         return tuple(e for tier in tiers(cx.program, given) for e in tier)
     if function.module is not None:
         return cx.scope.qualified(function.module, function.name, function.span)
@@ -160,14 +170,16 @@ def candidates(
 ) -> list[Match]:
     """The definitions that take arguments of these base types; of those with and without type variables, the former
     first."""
-    given = named(cx, function)
-    found = (
-        tiers(cx.program, given)
-        if given is not None
-        else (cx.scope.qualified(function.module, function.name, function.span),)
-        if function.module
-        else cx.scope.tiers(function.name)
-    )
+    given = cx.function_named(function)
+    found: tuple[tuple[Entry, ...], ...]
+    if given is not None:
+        from sacpy.lang.elaborate.function_parameters import tiers
+
+        found = tiers(cx.program, given)
+    elif function.module:
+        found = (cx.scope.qualified(function.module, function.name, function.span),)
+    else:
+        found = cx.scope.tiers(function.name)
     for tier in found:
         matches = own_first(cx, [m for m in (match(cx.program, e, types) for e in tier) if m is not None])
         if matches:
@@ -222,10 +234,12 @@ def match(program: ElaboratedProgram, entry: Entry, types: Sequence[BaseType]) -
             functions.append((parameter, type))
         elif bound.setdefault(parameter.name, type) != type or not in_kind(type, parameter.kind):
             return None
-    for wanted, given in functions:
-        if not fits(program, wanted, given, bound):
+    if functions:
+        from sacpy.lang.elaborate.function_parameters import fits
+
+        if not all(fits(program, wanted, given, bound) for wanted, given in functions):
             return None
-    bound |= {wanted.bound: given for wanted, given in functions}
+        bound |= {bound_name(wanted.name): given for wanted, given in functions}
     return Match(entry, tuple(sorted(bound.items())))
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from sacpy.lang import ast, core
 from sacpy.lang.diagnostics import Diagnostic, Edit, Label, SacError
-from sacpy.lang.elaborate.usertypes import BaseType
+from sacpy.lang.elaborate.usertypes import BaseType, bound_name
 from sacpy.lang.source import Span
 from sacpy.nodes import Node, Record, field
 
@@ -217,6 +217,10 @@ class Context(Record, repr=False):
         if type.base.module is None and type.base.name in self.typevars:
             return self.typevars[type.base.name]
         return self.scope.type_of(type)
+
+    def function_named(self, name: ast.QName) -> BaseType | None:
+        """The function that a name means as a parameter of the present instance; None: it is none."""
+        return self.typevars.get(bound_name(name.name)) if name.module is None and self.typevars else None
 
     # ------------------------------------------------------------ expressions
 

@@ -21,44 +21,12 @@ from weakref import ref
 from sacpy.lang import ast
 from sacpy.lang.elaborate.context import Context, Value
 from sacpy.lang.elaborate.scope import Entry
-from sacpy.lang.elaborate.usertypes import BaseType
-from sacpy.nodes import Node
+from sacpy.lang.elaborate.usertypes import BaseType, FunctionParameter, bound_name
 
 if TYPE_CHECKING:
     from sacpy.lang.elaborate.program import ElaboratedProgram, Typevars
 
 Tiers = tuple[tuple[Entry, ...], ...]
-DeclaredType = BaseType | ast.TypeVar
-
-
-class FunctionParameter(Node):
-    """What a parameter asks of a function: the base types that it `takes`, and the one that it `gives`. `shapes`: the
-    types as written, that of the result first."""
-
-    name: str
-    takes: tuple[DeclaredType, ...]
-    gives: DeclaredType
-    shapes: tuple[ast.TypeExpr, ...]
-
-    @property
-    def bound(self) -> str:
-        """The name under which an instance has the function."""
-        return bound(self.name)
-
-
-def bound(name: str) -> str:
-    """The name under which an instance has the function of a parameter."""
-    return f"{name}()"
-
-
-def shapes(p: ast.Param) -> tuple[ast.TypeExpr, ...]:
-    """The types in the declaration of a parameter that is a function, that of the result first."""
-    return p.type, *(p.takes or ())
-
-
-def named(cx: Context, name: ast.QName) -> BaseType | None:
-    """The function that a name means as a parameter of the present instance; None: it is none."""
-    return cx.typevars.get(bound(name.name)) if name.module is None else None
 
 
 def tiers(program: ElaboratedProgram, function: BaseType) -> Tiers:
@@ -70,18 +38,12 @@ def tiers(program: ElaboratedProgram, function: BaseType) -> Tiers:
     return program.world.scopes[module].tiers(name)
 
 
-def function_given(cx: Context, function: ast.QName, position: int, expr: ast.Expr) -> Value | None:
-    """The argument of a call where that is a function; None: it is a value."""
+def function_given(cx: Context, function: ast.QName, position: int, expr: ast.Name) -> Value | None:
+    """The argument of a call where that is a function; None: it is a value, though the name is no variable."""
     from sacpy.lang.elaborate.calls import entries_of
 
-    while isinstance(expr, ast.Paren):
-        expr = expr.inner
-    if not isinstance(expr, ast.Name):
-        return None
     name = expr.name
-    if name.module is None and name.name in cx.variables:
-        return None
-    passed = named(cx, name)
+    passed = cx.function_named(name)
     if passed is not None:
         return Value(passed, (), expr.span)
     wanted = (e.definition.params for e in entries_of(cx, function))
@@ -131,7 +93,7 @@ def _extents(type: ast.TypeExpr) -> list[int | None] | None:
     return [f.value if isinstance(f, ast.FixedExtent) else None for f in features]
 
 
-def _meant(type: DeclaredType, types: Mapping[str, BaseType]) -> BaseType | None:
+def _meant(type: BaseType | ast.TypeVar, types: Mapping[str, BaseType]) -> BaseType | None:
     return type if isinstance(type, BaseType) else types.get(type.name)
 
 
@@ -149,7 +111,7 @@ def declared(program: ElaboratedProgram, entry: Entry) -> Typevars:
                 (), "", "external", (p.type,), False, p.name, params, False, (), None, (), "", p.span, p.span
             )
             program.declared_functions[type.key] = Entry(ref(entry.scope), definition, 0)
-        found.append((bound(p.name), type))
+        found.append((bound_name(p.name), type))
     return tuple(sorted(found, key=lambda f: f[0]))
 
 
@@ -176,4 +138,4 @@ def _shown(p: ast.Param) -> str:
     return print_param(p)
 
 
-__all__ = ["FunctionParameter", "bound", "declared", "fits", "function_given", "named", "problem", "shapes", "tiers"]
+__all__ = ["declared", "fits", "function_given", "problem", "tiers"]

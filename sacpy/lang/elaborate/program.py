@@ -15,11 +15,10 @@ from sacpy.lang.deep import deeply
 from sacpy.lang.diagnostics import Diagnostic, Edit, SacError
 from sacpy.lang.elaborate import expressions, selections, tensors, withloops  # noqa: F401 - they register themselves
 from sacpy.lang.elaborate.context import Context, Failed
-from sacpy.lang.elaborate.function_parameters import FunctionParameter, declared
 from sacpy.lang.elaborate.functions import Head, function, head, head_text
 from sacpy.lang.elaborate.overlaps import hiding, replaced
 from sacpy.lang.elaborate.scope import Entry, Scope, World
-from sacpy.lang.elaborate.usertypes import BaseType
+from sacpy.lang.elaborate.usertypes import BaseType, FunctionParameter
 from sacpy.lang.infer import Inference, Inferrer
 from sacpy.lang.modules import Loader, ModuleInfo
 from sacpy.lang.source import Span
@@ -134,7 +133,11 @@ class ElaboratedProgram(Record, repr=False, weak=True):
     def declared_key(self, entry: Entry) -> str:
         """The key of the instance that stands for a definition without type variables: where parameters are functions,
         for such as their declarations say."""
-        return self.key(entry, declared(self, entry) if entry.definition.is_generic else ())
+        if not entry.definition.is_generic:
+            return self.key(entry, ())
+        from sacpy.lang.elaborate.function_parameters import declared
+
+        return self.key(entry, declared(self, entry))
 
     def parameter_types(self, entry: Entry) -> tuple[Parameter, ...]:
         """The base types of a definition's parameters; type variables as such, and what is asked of functions."""

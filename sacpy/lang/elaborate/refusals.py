@@ -17,9 +17,9 @@ from sacpy.lang.diagnostics import Edit, Label
 from sacpy.lang.elaborate.calls import in_kind, match
 from sacpy.lang.elaborate.context import Context
 from sacpy.lang.elaborate.conversions import conversion, conversion_help
-from sacpy.lang.elaborate.function_parameters import FunctionParameter, problem
+from sacpy.lang.elaborate.function_parameters import problem
 from sacpy.lang.elaborate.scope import Entry
-from sacpy.lang.elaborate.usertypes import BUILTINS, BaseType
+from sacpy.lang.elaborate.usertypes import BUILTINS, BaseType, FunctionParameter
 from sacpy.lang.source import Span
 from sacpy.lang.suggest import use_line
 from sacpy.lang.types import REAL

@@ -14,6 +14,7 @@ from sacpy.lang.types import BUILTIN
 from sacpy.nodes import Node
 
 if TYPE_CHECKING:
+    from sacpy.lang.ast import TypeExpr, TypeVar
     from sacpy.withloop.sums import Extents
 
 
@@ -70,6 +71,21 @@ class BaseType(Node):
 
     def __hash__(self) -> int:
         return hash(self.key)
+
+
+class FunctionParameter(Node):
+    """What a parameter asks of a function: the base types that it `takes`, and the one that it `gives`. `shapes`: the
+    types as written, that of the result first."""
+
+    name: str
+    takes: tuple[BaseType | TypeVar, ...]
+    gives: BaseType | TypeVar
+    shapes: tuple[TypeExpr, ...]
+
+
+def bound_name(parameter: str) -> str:
+    """The name under which an instance has the function that was given, among what its type variables stand for."""
+    return f"{parameter}()"
 
 
 def builtin(name: str) -> BaseType:
