@@ -167,8 +167,8 @@ def _span(let: g.Let) -> Span:
 
 
 def _operators(w: g.WithLoop) -> str:
-    names = {g.Genarray: "genarray", g.Modarray: "modarray", g.Fold: "fold"}
-    return ", ".join(names.get(type(o), "propagate") for o in w.operators)
+    names: dict[type, str] = {g.Genarray: "genarray", g.Modarray: "modarray", g.Fold: "fold"}
+    return ", ".join(o.word if isinstance(o, g.Propagate) else names[type(o)] for o in w.operators)
 
 
 def _loop(loop: DeviceLoop, placed: Placed, assemble: Assembler) -> LoopReport:
