@@ -321,7 +321,9 @@ class OperandParser(TypeParser):
     def _argument(self) -> ast.Expr:
         """An expression; or an operator, for a parameter that is a function"""
         start = self.pos
-        if self.infix[start] and self.keys[start + (3 if self.kinds[start] == "name" else 1)] in (",", ")"):
+        if (self.infix[start] or self.keys[start] in ("!", "~")) and self.keys[
+            start + (3 if self.kinds[start] == "name" else 1)
+        ] in (",", ")"):
             return ast.Name(self.operator(), self.span(start))
         return self.expression()
 

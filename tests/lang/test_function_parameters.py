@@ -23,6 +23,7 @@ bool nearer(double a, double b) { return abs(a) < abs(b); }
 bool nearer(int a, int b) { return abs(a) < abs(b); }
 int first(double a, bool f(double, double), bool g(double, double)) { return f(a, 2.0) ? 1 : (g(a, 2.0) ? 2 : 3); }
 int[*] applied(int f(int), int[*] a) { return { iv -> f(a[iv]) | iv < shape(a) }; }
+bool[*] flags(bool f(bool), bool[*] a) { return { iv -> f(a[iv]) | iv < shape(a) }; }
 int many(int n, int f(int x)) { return n == 0 ? 0 : f(n) + many(n - 1, f); }
 int[.] through(int[.] v, int f(int)) { return applied(f, v); }
 int folded(int[.] v, int f(int, int)) { return with { ([0] <= [i] < shape(v)) : v[i]; } : fold(f, 0); }
@@ -37,6 +38,7 @@ CALLS = [
     ("applied(twice, [[1, 2], [3, 4]])", [[2, 4], [6, 8]]),
     ("applied(abs, [1, -2])", [1, 2]),
     ("applied(-, [1, -2])", [-1, 2]),
+    ("flags(!, [true, false])", [False, True]),
     ("many(4, twice)", 20),
     ("through([1, 2], twice)", [2, 4]),
     ("folded([1, 2, 3], plus)", 6),
