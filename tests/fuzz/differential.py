@@ -256,8 +256,10 @@ def _may_fail(rhs: Rhs) -> bool:
     return any(isinstance(s, Check) for b in blocks(rhs) for s in statements(b))
 
 
-def _run_in_full(program: Program, keys: Mapping[str, str], case: Case, make: Callable[[], Engine]) -> list[Result]:
-    """Compiled so that all code is kept. An error in code whose value nobody uses may vanish; then it is there now."""
+@contextmanager
+def in_full() -> Iterator[None]:
+    """What is compiled keeps all code that may fail: an error in code whose value nobody uses, which may vanish
+    otherwise, is there."""
 
     def enter(self: Any, b: Any) -> None:
         known(self, b)
@@ -274,6 +276,12 @@ def _run_in_full(program: Program, keys: Mapping[str, str], case: Case, make: Ca
             (fold_withloops, "run", lambda unit: unit),
         ):
             stack.enter_context(patch.object(owner, name, kept))
+        yield
+
+
+def _run_in_full(program: Program, keys: Mapping[str, str], case: Case, make: Callable[[], Engine]) -> list[Result]:
+    """Compiled so that all code is kept."""
+    with in_full():
         engine = make()
         engine.tools.cache = Cache(None)  # what others have left there is not kept in full
         return _run(program, keys, case, engine)
