@@ -75,6 +75,9 @@ def said(text: str) -> Sequence[Diagnostic]:
 USED = """double[.] ordered(double[.] v, bool before(double, double)) { return before(v[0], v[1]) ? v : reverse(v); }
 bool less(double a, double b) { return a < b; }
 bool whole(int a, int b) { return a < b; }
+double, double several(double a, double b) { return (a, b); }
+void nothing(double a, double b) { }
+bool changes(double &a, double b) { a = b; return true; }
 double[3] three(double x) { return [x, x, x]; }
 double total(double x, double[2] g(double)) { return sum(g(x)); }
 """
@@ -88,6 +91,10 @@ WRONG = [
     ("ordered([1.0, 2.0], lesser)", "E0307", "did you mean less?"),
     ("ordered([1.0, 2.0], Array::lesser)", "E0307", "define lesser"),
     ("total(1.0, three)", "E0403", "must be a function like `double[2] g(double)`; there is double[3] three"),
+    ("ordered([1.0, 2.0], several)", "E0403", "there is double, double several(double a, double b)"),
+    ("ordered([1.0, 2.0], nothing)", "E0403", "there is void nothing(double a, double b)"),
+    ("ordered([1.0, 2.0], changes)", "E0403", "there is bool changes(double &a, double b)"),
+    ("ordered([1.0, 2.0], StdIO::printf)", "E0403", "must be a function like"),
     ("sum(reverse(less))", "E0305", "less is a function: call it as less(..)"),
     ("{ f = less; return 1.0; }", "E0305", "less is a function"),
     ("abs(-)", "E0305", "- is a function"),

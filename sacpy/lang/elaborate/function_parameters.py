@@ -74,8 +74,11 @@ def fits(program: ElaboratedProgram, wanted: FunctionParameter, given: BaseType,
 
 
 def _agree(wanted: FunctionParameter, definition: ast.FunDef) -> bool:
-    """Whether the declared shapes of a function can be those that a parameter asks for."""
-    shapes = zip((*definition.results, *(p.type for p in definition.params)), wanted.shapes, strict=True)
+    """Whether a function has one result and changes no argument, and its declared shapes can be those that a parameter
+    asks for."""
+    if len(definition.results) != 1 or definition.varresults or any(p.by_reference for p in definition.params):
+        return False
+    shapes = zip((*definition.results, *(p.type for p in definition.params)), wanted.shapes)  # `...` takes the rest
     return not any(_differ(_extents(own), _extents(asked)) for own, asked in shapes)
 
 
