@@ -116,6 +116,8 @@ def test_what_is_wrong_with_a_call_is_said(call: str, code: str, help: str) -> N
         ("int f(double g(double)) { return g(1.0); }", "E0437"),
         ("double f(double g(double)) { h = g; return 1.0; }", "E0305"),
         ("double f(double g(double), double g(int)) { return 1.0; }", "E0434"),
+        ('use StdIO: all; int f(int g(int)) { printf("%d", g); return 1; }', "E0429"),
+        ("use Array: all; int f(int g(int)) { return reshape([1], g)[0]; }", "E0403"),
         ("double f(double &g(double)) { return 1.0; }", "E0243"),
         ("double f(double g(nothing)) { return 1.0; }", "E0310"),
         ("double f(double g(double x y)) { return 1.0; }", "E0203"),

@@ -103,7 +103,7 @@ def _check_format(cx: Context, matches: list[Match], arguments: list[Value]) -> 
             f"{entry.definition.name} cannot take {wrong_one.type.shown}",
             wrong_one.span,
             f"this is {wrong_one.type.shown}",
-            help="give its fields one by one",
+            help="give its fields one by one" if wrong_one.type.has_parts else "call it, and give what that gives",
         )
     from sacpy.lang.printf_formats import problem, read
 
@@ -247,7 +247,8 @@ def in_kind(type: BaseType, kind: str) -> bool:
     """Whether a type is one of those that a type variable of this kind may stand for."""
     # "any" is every type whose values are arrays: files and strings have no shape of their own.
     return any(
-        (part == "any" and type.kind not in ("opaque", "class", "packed")) or type.key in KINDS.get(part, (part,))
+        (part == "any" and type.kind not in ("opaque", "class", "packed", "function"))
+        or type.key in KINDS.get(part, (part,))
         for part in kind.replace(" ", "").split("+")
     )
 

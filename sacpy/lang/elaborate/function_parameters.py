@@ -130,8 +130,9 @@ def problem(program: ElaboratedProgram, entries: Sequence[Entry], types: Sequenc
                 there = [e for tier in tiers(program, given) for e in tier]
                 heads = "; ".join(program.head(e) for e in there[:2])
                 return f"{p.name} must be a function like {example}; there is {heads}"
-            if given.kind == "function" and isinstance(wanted, BaseType):
-                return f"{p.name} is a value, of type {wanted.shown}: call the function, or give a value"
+            if given.kind == "function":
+                of = f", of type {wanted.shown}" if isinstance(wanted, BaseType) else ""
+                return f"{p.name} is a value{of}: call the function, or give a value"
     return ""
 
 
