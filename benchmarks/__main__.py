@@ -31,6 +31,7 @@ from benchmarks import (
     terminal,
     triangles,
 )
+from benchmarks.alignment import command as alignment
 from benchmarks.append import command as append
 from benchmarks.capture import command as capture
 from benchmarks.estimates import command as estimates
@@ -55,6 +56,7 @@ LIMITED: dict[str, Callable[[argparse.Namespace], list[Row]]] = {
 }
 """Parts that are rows with limits."""
 SHOWING: dict[str, Shown] = {
+    "alignment": lambda o: alignment.show(o.only or (), o.repetitions, o.quick),
     "append": lambda o: append.show(o.only or (), o.repetitions, o.quick),
     "styles": lambda o: styles.show(o.only or (), o.repetitions, o.quick),
     "windows": lambda o: windows.show(o.only or (), o.repetitions, o.quick),

@@ -15,6 +15,7 @@ from sacpy.jit.host.loading import runtime
 from sacpy.jit.host.native import Context
 from sacpy.jit.ir.graph import Atom, Const, Genarray, Unit, Var, integer
 from sacpy.jit.options import Options
+from sacpy.jit.schedule.threads import is_cut
 from tests.jit.builder import B, arguments, unit
 from tests.jit.native_tools import compiled, same
 
@@ -185,6 +186,42 @@ def test_chunks_of_equal_work() -> None:
     for first, last in ((0.0, 0.0), (5.0, 0.0), (0.0, 5.0), (float("nan"), 1.0), (1.0, -9.0)):  # never out of bounds
         ends = [evenly(k, 3, 1003, first, last, 1) for k in range(3, 1004)]
         assert ends[0] == 3 and ends[-1] == 1003 and all(3 <= e <= 1003 for e in ends)
+
+
+def test_rows_are_cut_into_blocks_that_are_worth_it() -> None:
+    class Cut(ctypes.Structure):
+        _fields_ = (("in_row", ctypes.c_int64), ("length", ctypes.c_int64))
+
+    def blocks(rows: int, columns: int, work: float) -> tuple[int, int]:
+        found = native(rows, columns, 64, work, 5000.0, 256, 64)
+        return found.in_row, found.length
+
+    native = ctypes.CFUNCTYPE(Cut, *3 * [ctypes.c_int64], *2 * [ctypes.c_double], *2 * [ctypes.c_int64])(
+        runtime()["sacpy_blocks"]
+    )
+    assert blocks(1, 255, 5.0) == (1, 255)  # a short row stays whole
+    assert blocks(64, 100_000, 5.0) == (1, 100_000)  # and so do rows enough
+    in_row, length = blocks(2, 100_000, 5.0)
+    assert length % 64 == 0 and 32 <= in_row <= 64 and (in_row - 1) * length < 100_000 <= in_row * length
+    assert blocks(1, 64, 60_000.0) == (32, 2)  # whole blocks of a matrix as elements: each is a chunk
+    assert blocks(1, 3, 1e30) == (3, 1)
+    for columns in (*range(-1, 300), 1 << 40):
+        for work in (0.0, 1.0, 50.0, 700.0, 1e30, float("inf"), float("nan")):
+            in_row, length = blocks(1, columns, work)
+            assert in_row >= 1 and length >= 1 and (in_row - 1) * length < max(columns, 1) <= in_row * length
+
+
+@pytest.mark.parametrize(("columns", "loops", "expected"), [(12, True, True), (12, False, False), (300, False, True)])
+def test_short_rows_are_cut_where_there_are_loops_inside(columns: int, loops: bool, expected: bool) -> None:
+    b = B()
+    _, (x,), _ = arguments(b, ("double", 1))
+
+    def cell(c: B, i: Var, j: Var) -> Atom:
+        if not loops:
+            return c.load(x, j)
+        return c.fold("add", Const("double", 0.0), [c.partition([0], [j], lambda d, k: d.load(x, k))])
+
+    assert is_cut(b.partition([0, 0], [1, columns], cell)) == expected
 
 
 def test_steps_align_with_chunks() -> None:

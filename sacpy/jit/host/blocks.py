@@ -12,10 +12,11 @@ from collections.abc import Sequence
 from sacpy.jit.host.loops import count_loop
 from sacpy.jit.host.nests import Nest
 from sacpy.jit.host.sinks import Sink
+from sacpy.jit.host.work import Work, number, written
 from sacpy.jit.host.writer import Writer
 from sacpy.jit.ir.graph import Partition
 from sacpy.jit.schedule.loops import LoopNest
-from sacpy.jit.schedule.threads import ALIGNED, MANY_ROWS, SHORT
+from sacpy.jit.schedule.threads import ALIGNED, MANY_ROWS, PER_CHUNK, SHORT
 from sacpy.nodes import Node
 
 
@@ -29,14 +30,16 @@ class Blocks(Node):
     length: str
 
 
-def cut(low: Writer, p: Partition) -> Blocks:
-    """Computes how rows are cut."""
+def cut(low: Writer, p: Partition, work: Work) -> Blocks:
+    """Computes how rows are cut. `work`: for one index along the second axis; the more there is, the shorter a block
+    may be."""
     code = low.code
     lower, upper = low.wides(p.lower[:2]), low.wides(p.upper[:2])
     rows, columns = (code.difference(b, a) for a, b in zip(lower, upper))
-    code.module.declare("sacpy_blocks", "declare {i64, i64} @sacpy_blocks(i64, i64, i64, i64, i64)")
+    code.module.declare("sacpy_blocks", "declare {i64, i64} @sacpy_blocks(i64, i64, i64, double, double, i64, i64)")
     cut = code.op(
-        f"call {{i64, i64}} @sacpy_blocks(i64 {rows}, i64 {columns}, i64 {MANY_ROWS}, i64 {SHORT}, i64 {ALIGNED})"
+        f"call {{i64, i64}} @sacpy_blocks(i64 {rows}, i64 {columns}, i64 {MANY_ROWS}, double {written(work)}, "
+        f"double {number(PER_CHUNK)}, i64 {SHORT}, i64 {ALIGNED})"
     )
     in_row, length = (code.op(f"extractvalue {{i64, i64}} {cut}, {k}") for k in (0, 1))
     return Blocks((lower[0], lower[1]), (upper[0], upper[1]), in_row, length)

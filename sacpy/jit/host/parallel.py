@@ -41,7 +41,7 @@ class Spreading(Chunked):
         self.group, self.threads, self.p, self.sinks = group, threads, group.partitions[0], sinks
         self.partials: list[tuple[FoldSink, list[str]]] = []
         self.ends: tuple[str, str] | None = None  # the work for the first index and for the last, where it changes
-        self.blocks = cut(outer, self.p) if threads.cut else None
+        self.blocks = cut(outer, self.p, self.row(Cost(outer), 2)) if threads.cut else None
 
     def run(self) -> None:
         """Writes the chunk's function, then the call."""
@@ -89,13 +89,13 @@ class Spreading(Chunked):
             least = code.largest(code.quotient(count, str(threads.most)), least)
         return self.rounded(code.largest(self.grain(work, count, "1"), least), str(threads.multiple))
 
-    def row(self, cost: Cost) -> Work:
-        """The work for an index of the outermost axis."""
+    def row(self, cost: Cost, axes: int = 1) -> Work:
+        """The work for an index of the outermost axis, or of so many of the outer ones."""
         row: Work = 0.0
         for nest in nests(self.group.part):
             p = nest.partition
             part = cost.body(p.body)
-            for axis in range(p.rank - 1, 0, -1):
+            for axis in range(p.rank - 1, axes - 1, -1):
                 part = cost.times(part, cost.range(p.lower[axis], p.upper[axis], 1))
                 if loops_before(nest.before, axis):
                     part = cost.plus(part, cost.block(Block(nest.before[axis])))

@@ -181,7 +181,8 @@ done:
 # work than `least` is one chunk, which its thread does by itself; else chunks have about `each`. Where the work for an
 # index changes evenly from `first` to `last`, a share of the indices becomes the same share of the work: with
 # u = (index - lower) / count, the r that solves first r + (last - first) r r / 2 = u (first + last) / 2. And into how
-# many blocks rows are cut, of what length, where they are few and long.
+# many blocks rows are cut, of what length, where they are few and long: rows of less than `short` indices stay whole,
+# blocks have a multiple of `aligned`, a power of two, but where fewer indices make up the work of a chunk.
 CHUNKS = f"""
 declare i64 @llvm.smax.i64(i64, i64)
 define i64 @sacpy_grain(double %work, i64 %count, i64 %step, double %least, double %each) {{
@@ -241,9 +242,18 @@ inside:
 same:
   ret i64 %index
 }}
-define {{i64, i64}} @sacpy_blocks(i64 %n, i64 %m, i64 %enough, i64 %short, i64 %aligned) {{
+define {{i64, i64}} @sacpy_blocks(i64 %n, i64 %m, i64 %enough, double %work, double %each, i64 %most, i64 %line) {{
   %rows = call i64 @llvm.smax.i64(i64 %n, i64 1)
   %columns = call i64 @llvm.smax.i64(i64 %m, i64 1)
+  %fill = fdiv double %each, %work
+  %filling = call i64 @llvm.fptosi.sat.i64.f64(double %fill)
+  %some = call i64 @llvm.smax.i64(i64 %filling, i64 1)
+  %limit = call i64 @llvm.smin.i64(i64 %some, i64 %most)
+  %short = call i64 @llvm.smax.i64(i64 %limit, i64 2)
+  %few = call i64 @llvm.smin.i64(i64 %some, i64 %line)
+  %zeros = call i64 @llvm.ctlz.i64(i64 %few, i1 true)
+  %bits = sub i64 63, %zeros
+  %aligned = shl i64 1, %bits
   %whole = icmp slt i64 %columns, %short
   br i1 %whole, label %one, label %divide
 divide:

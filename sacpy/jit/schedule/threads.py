@@ -24,7 +24,7 @@ ROWS_OF_TILES = 8
 ALIGNED = 64  # chunks of what writes single elements are a multiple of so many: whole cache lines
 LINE = 8  # rows of which chunks of equal work have multiples: whole cache lines of what is written
 MANY_ROWS = 64  # of which there need be no blocks
-SHORT = 256  # indices that need not be cut
+SHORT = 256  # indices that need not be cut, unless there is much work for each
 
 CUT = "the rows may be few and long: blocks of them"
 LINES = "one axis: a chunk has whole cache lines"
@@ -98,7 +98,8 @@ def is_cut(p: Partition, has_loops: bool | None = None) -> bool:
         int(b.value) - int(a.value) if isinstance(a, Const) and isinstance(b, Const) else None
         for a, b in zip(p.lower[:2], p.upper[:2])
     )
-    if (rows is not None and rows >= MANY_ROWS) or (columns is not None and columns < SHORT):
+    short = columns is not None and columns < SHORT and is_straight(p.body, cells(p.body))
+    if short or (rows is not None and rows >= MANY_ROWS):
         return False
     return not (loops_before(hoisted(p).before, 1) if has_loops is None else has_loops)
 
