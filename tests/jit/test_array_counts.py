@@ -11,6 +11,7 @@ import pytest
 from tests.jit.circuit_tools import arrays, native
 from tests.jit.test_circuits import SC, TABLE
 from tests.jit.test_destinations import FUNCTIONS
+from tests.jit.test_device_programs import Both
 from tests.jit.test_in_place import CASES, PROGRAM, on_device, on_host
 
 M = np.cos(np.arange(1000.0 * 1000)).reshape(1000, 1000)
@@ -70,6 +71,17 @@ def test_larger_extents_and_more_rounds_need_no_more(name: str) -> None:
     assert count == COUNTS[name]
     for args in (given, fewer):
         assert arrays(SC + text, "f", *args) == count
+
+
+@pytest.mark.parametrize("name", ["sc(..) ++ sc(..)", "three operands", "a[i] = sc(a[i])"])
+def test_with_a_device_there_is_one_array_in_all(name: str) -> None:
+    text, given, _, _ = TABLE[name]
+    both = Both(SC.partition("\n")[2] + text)
+    both.same("f", *given)
+    start, moved = both.engine.tools.context.allocations, both.device.memory.transfers
+    before = moved.allocated + moved.reused
+    both.same("f", *given)
+    assert both.engine.tools.context.allocations - start + moved.allocated + moved.reused - before == 1
 
 
 STEPS = {  # on a device: what was sent, and what was made of it

@@ -20,6 +20,7 @@ from sacpy.jit.ir.rewrite import uses
 
 # operations whose text never raises
 INLINE = frozenset(["add", "sub", "mul", "neg", "eq", "neq", "lt", "le", "gt", "ge", "and", "or", "not", "min", "max"])
+Step = tuple[g.Stmt, ...]
 _EXACT = {"add": "+", "sub": "-", "mul": "*"}
 
 
@@ -96,17 +97,32 @@ class _Writer:
     def block(self, b: g.Block, mine: set[str]) -> list[str]:
         """Writes the statements; gives the texts of the results. `mine`: arrays that may die here, to which those that
         the block sets are added."""
-        ends = _last_uses(b)
-        for s, used_later in zip(b.statements, ends):
-            used = set(uses(g.Block((s,))))
+        steps = list(self.steps(b))
+        for step, used_later in zip(steps, _last_uses(steps, b.results)):
+            used = set(uses(g.Block(step)))
             dying = {n for n in mine & used if n not in used_later}
-            self.statement(s, dying)
-            targets = {t.name for t in s.targets if _is_array(t)} if isinstance(s, g.Let) else set()
+            run = self.plan.runs.get(id(step[-1]))
+            if run is not None:
+                made: Sequence[g.Var] = run.native.piece.outputs
+                self.native(run.native, made)
+            else:
+                made = step[0].targets if isinstance(step[0], g.Let) else ()
+                self.statement(step[0], dying)
+            targets = {t.name for t in made if _is_array(t)}
             mine |= targets
             for n in sorted(dying | {t for t in targets if t not in used_later}):
                 self.line(f"{self._names[n]} = None")
             mine -= dying
         return self.handed(b.results, mine)
+
+    def steps(self, b: g.Block) -> Iterator[Step]:
+        """The statements of a block, those of a run together, where the last of them stands."""
+        for s in b.statements:
+            run = self.plan.runs.get(id(s))
+            if run is None:
+                yield (s,)
+            elif s is run.statements[-1]:
+                yield run.statements
 
     def handed(self, results: Sequence[g.Atom], mine: set[str]) -> list[str]:
         """The texts of values that somebody else takes: an array that ends here as it is, another one shared."""
@@ -322,11 +338,11 @@ def _is_array(a: g.Atom) -> bool:
     return isinstance(a.type, g.ArrayType)
 
 
-def _last_uses(b: g.Block) -> list[set[str]]:
-    """For each statement, the names that are used behind it."""
-    later = set(uses(g.Block((), b.results)))
+def _last_uses(steps: Sequence[Step], results: tuple[g.Atom, ...]) -> list[set[str]]:
+    """For each step, the names that are used behind it."""
+    later = set(uses(g.Block((), results)))
     found: list[set[str]] = []
-    for s in reversed(b.statements):
+    for step in reversed(steps):
         found.append(set(later))
-        later |= set(uses(g.Block((s,))))
+        later |= set(uses(g.Block(step)))
     return found[::-1]

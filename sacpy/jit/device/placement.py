@@ -5,8 +5,9 @@ In: a unit after the passes, and the judgement of the kernels' planner on single
 reason for each with-loop that stays on the host. With-loops that may go to the device are weighed when they run, by
 their extents (`weigh`); here it is only said that they may.
 
-A loop, a branch or a call without such a with-loop in it is one native piece. One with such is Python, unless what it
-has to do turns out to be too small when it runs: then it is the native piece after all.
+A loop, a branch or a call without such a with-loop in it is native, one piece with those that make what nobody else
+needs (`host_runs`). One with such is Python, unless what it has to do turns out to be too small when it runs: then it
+is a native piece after all.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from sacpy.jit.analysis.costs import cost
+from sacpy.jit.device.host_runs import only_copied, outputs, runs
 from sacpy.jit.device.hosted import Piece
 from sacpy.jit.ir.graph import (
     ArrayType,
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
 
 Judge = Callable[[Let], str]  # why the with-loop of a statement cannot run on the device; "": it can
 Bounds = tuple[tuple[Atom, Atom], ...]
+PUTS_TOGETHER = "it only copies what the CPU has made for it, and the CPU may make that where it is to be"
 FEW_ROUNDS = 1024  # of a loop in a cell, which a thread of a device is soon done with
 
 
@@ -87,6 +90,13 @@ class Spans(Node):
     asked: bool
 
 
+class Run(Node):
+    """Statements of a block that are one native piece, in the place of the last of them."""
+
+    statements: tuple[Stmt, ...]
+    native: Native
+
+
 class Stays(Node):
     """A with-loop that stays on the host, and why."""
 
@@ -95,11 +105,13 @@ class Stays(Node):
 
 
 class Plan(Record):
-    """How a unit runs. `placed`: by identity of the statement; what is not there is Python."""
+    """How a unit runs. `placed`: by identity of the statement; what is not there is Python. `runs`: by identity of each
+    of their statements."""
 
     unit: Unit
     functions: list[Function] = field(default_factory=list)
     placed: dict[int, Native | Loop | Spans] = field(default_factory=dict)
+    runs: dict[int, Run] = field(default_factory=dict)
     natives: list[Native] = field(default_factory=list)
     loops: list[Loop] = field(default_factory=list)
     stays: list[Stays] = field(default_factory=list)
@@ -124,7 +136,7 @@ def place(unit: Unit, judge: Judge, tools: PieceContext) -> Plan:
     for f in unit.functions:
         if f is unit.root or placer.may(f.body):
             placer.plan.functions.append(f)
-            placer.block(f.body)
+            placer.block(f.body, uses(f.body))
     return placer.plan
 
 
@@ -137,17 +149,40 @@ class _Placer:
         self._judge = judge
         self._may: dict[str, bool] = {}
         self.used = sum((uses(f.body) for f in unit.functions), Counter[str]())
+        self.around = {id(s): b for f in unit.functions for b in blocks_of(f.body) for s in b.statements}
 
     def reason(self, let: Let) -> str:
         """Why a with-loop cannot run on the device; "": it can."""
         assert isinstance(let.rhs, WithLoop)
         known = self._reasons.get(id(let))
         if known is None:
-            known = self._reasons[id(let)] = self._judge(let)
+            known = self._judge(let)
+            if not known and self.puts_together(let):
+                known = PUTS_TOGETHER
+            self._reasons[id(let)] = known
             if known:
                 span = let.rhs.partitions[0].span if let.rhs.partitions else let.span
                 self.plan.stays.append(Stays(span, known))
         return known
+
+    def puts_together(self, let: Let) -> bool:
+        """Whether a with-loop only copies what the host has made for it, in the same block. To send the result takes
+        no longer than to send the parts."""
+        block = self.around.get(id(let))
+        assert isinstance(let.rhs, WithLoop)
+        arrays = None if block is None or stands(let.rhs) else only_copied(let.rhs)
+        if not block or not arrays:
+            return False
+        used = uses(Block((let,)))
+        makers = {
+            t.name: s
+            for s in block.statements[: next(k for k, s in enumerate(block.statements) if s is let)]
+            if isinstance(s, Let) and isinstance(s.rhs, For | GraphLoop | Call | WithLoop)
+            for t in s.targets
+        }
+        return all(
+            name in makers and used[name] == self.used[name] and not self.may_statement(makers[name]) for name in arrays
+        )
 
     def may(self, block: Block) -> bool:
         """Whether something in a block may run on the device; what a with-loop does inside counts with that one."""
@@ -168,18 +203,31 @@ class _Placer:
 
     # ---- statements
 
-    def block(self, block: Block) -> None:
+    def block(self, block: Block, used: Counter[str]) -> None:
+        """Places the statements of a block. `used`: how often each variable is used in the function."""
+        numbers = {k for k, s in enumerate(block.statements) if isinstance(s, Let) and self.is_native(s)}
+        for members in runs(block, numbers, lambda s: not self.may_statement(s), used):
+            statements_ = tuple(block.statements[k] for k in members)
+            run = Run(statements_, self.native(statements_, outputs(statements_, used)))
+            self.plan.runs.update((id(s), run) for s in statements_)
         for s in block.statements:
-            if isinstance(s, Let):
-                self.let(s)
+            if isinstance(s, Let) and id(s) not in self.plan.runs:
+                self.let(s, used)
 
-    def let(self, s: Let) -> None:
-        plan = self.plan
+    def is_native(self, s: Let) -> bool:
+        """Whether a statement is native code, however large what it works on is."""
         if isinstance(s.rhs, WithLoop):
-            native = self.native(s)
-            if self.reason(s):
-                plan.placed[id(s)] = native
-                return
+            return bool(self.reason(s))
+        if self.may_statement(s):
+            return False
+        return isinstance(s.rhs, Call | For | GraphLoop) or (isinstance(s.rhs, If) and _works(s.rhs))
+
+    def let(self, s: Let, used: Counter[str]) -> None:
+        plan = self.plan
+        if self.is_native(s):
+            plan.placed[id(s)] = self.native((s,), s.targets)
+        elif isinstance(s.rhs, WithLoop):
+            native = self.native((s,), s.targets)
             idle = frozenset(t.name for t in s.targets if not self.used[t.name])
             repeats = any(self.repeats(p.body, ()) for p in s.rhs.partitions)
             loop = Loop(len(plan.loops), s, native.piece.inputs, native, tuple(_extents(s.rhs)), idle, repeats)
@@ -187,17 +235,15 @@ class _Placer:
             plan.placed[id(s)] = loop
         elif self.may_statement(s):
             for inner in blocks(s.rhs):
-                self.block(inner)
+                self.block(inner, used)
             if isinstance(s.rhs, For | GraphLoop | If):
-                native = self.native(s)
+                native = self.native((s,), s.targets)
                 arrays = tuple(v for v in native.piece.inputs if isinstance(v.type, ArrayType))
                 asked = any(
                     isinstance(let, Let) and isinstance(let.rhs, WithLoop) and stands(let.rhs)
                     for let in statements(Block((s,)))
                 )
                 plan.placed[id(s)] = Spans(native, self.known_extents(s), arrays, asked)
-        elif isinstance(s.rhs, Call | For | GraphLoop) or (isinstance(s.rhs, If) and _works(s.rhs)):
-            plan.placed[id(s)] = self.native(s)
 
     def repeats(self, block: Block, calls: tuple[str, ...]) -> bool:
         """Whether there is a loop in a block, functions that it calls included, of which nobody knows that it has few
@@ -217,8 +263,8 @@ class _Placer:
     def _repeats(self, name: str, calls: tuple[str, ...]) -> bool:
         return name in calls or self.repeats(self.unit.function(name).body, (*calls, name))
 
-    def native(self, s: Let) -> Native:
-        made = Native(len(self.plan.natives), Piece(self.unit, (s,), s.targets, self.tools))
+    def native(self, code: tuple[Stmt, ...], targets: tuple[Var, ...]) -> Native:
+        made = Native(len(self.plan.natives), Piece(self.unit, code, targets, self.tools))
         self.plan.natives.append(made)
         return made
 
@@ -235,6 +281,15 @@ class _Placer:
             isinstance(a, Const) or a.name not in inside for _, bounds in found for pair in bounds for a in pair
         )
         return tuple(found) if known else ()
+
+
+def blocks_of(block: Block) -> Iterator[Block]:
+    """A block, and those inside that are not the bodies of with-loops."""
+    yield block
+    for s in block.statements:
+        if isinstance(s, Let) and not isinstance(s.rhs, WithLoop):
+            for inner in blocks(s.rhs):
+                yield from blocks_of(inner)
 
 
 def _few_rounds(r: For, made: Mapping[str, Rhs]) -> bool:
