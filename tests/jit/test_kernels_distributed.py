@@ -13,6 +13,7 @@ import pytest
 from sacpy.jit.emission.emulator import ORDERS
 from sacpy.jit.kernels import distributed, distribution_phases, scan_phases
 from sacpy.lang.diagnostics import SacError
+from sacpy.session import Session
 from tests.jit.mutation import Mutant, mutated
 from tests.jit.test_device_programs import Both
 from tests.jit.test_kernels_ordered import launches
@@ -232,7 +233,12 @@ def test_too_many_counters_stay_and_say_so() -> None:
     assert "distributes values by 1500 counters, and a block has room for 1 to 1024" in reasons
 
 
-def test_a_sort_moves_nothing_but_a_word() -> None:
+def test_what_is_shown_of_a_library_function_is_what_a_device_runs() -> None:
+    text = Session(target="emulator").emit("kernel", "f", "use Sort: all; int[.] f(int[n] v) { return sort(v); }")
+    assert text.count("partials") == 3 and "total 1" not in text  # which bits differ is only looked at on the CPU
+
+
+def test_a_sort_moves_nothing() -> None:
     both = Both("use Sort: all; int[.] f(int[n] v) { return sort(v); }")
     v = np.random.default_rng(1).integers(-(2**31), 2**31, 5000).astype(np.int32)
     there = both.device.memory.of(v, "int")
@@ -243,5 +249,5 @@ def test_a_sort_moves_nothing_but_a_word() -> None:
     program = both.program()
     (found,) = program.results((there,))[-1:]
     after = (moved.bytes_in, moved.times_in, moved.bytes_out, moved.times_out)
-    assert tuple(b - a for a, b in zip(before, after)) == (0, 0, 4, 1)  # in which bits elements differ
+    assert tuple(b - a for a, b in zip(before, after)) == (0, 0, 0, 0)
     np.testing.assert_array_equal(found.numpy(), np.sort(v))

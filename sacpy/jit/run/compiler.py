@@ -263,7 +263,7 @@ def compiled_unit(program: Program, key: str, kind: Kind, options: Options, devi
     from sacpy.jit.specialise import Specialiser
 
     clock = Clock()
-    plain = specialised(Specialiser(program), program, key, kind, options, clock)
+    plain = specialised(Specialiser(program), program, key, kind, options, clock, device=device)
     return optimised(plain, options, clock, device=device)
 
 
