@@ -22,10 +22,10 @@ from sacpy.jit.host.monoids import Monoid
 from sacpy.jit.host.scan_vectors import GROUP, Lanes
 from sacpy.jit.host.writer import Writer
 from sacpy.jit.ir.graph import For, Let, Load, Op, Var
-from sacpy.jit.llvm.legal import LLVM_TYPES, memory_type, size_of
+from sacpy.jit.llvm.legal import LLVM_TYPES, Code, memory_type, size_of
 from sacpy.jit.llvm.scalars import emit
 from sacpy.lang.types import REAL
-from sacpy.nodes import replace
+from sacpy.nodes import Node, replace
 
 BLOCK = 512  # values in the buffer: a multiple of the lanes of every type
 
@@ -123,6 +123,20 @@ class Scanning:
         code.place(none)
 
 
+class Elements(Node):
+    """One component of the elements of a block, by their numbers in it: in a buffer, or in the array that they are in
+    anyway. `down`: the index of the first one there, if indices descend."""
+
+    array: Array
+    down: str = ""
+
+    def place(self, code: Code, k: str, count: int = 1) -> str:
+        """Where the first of so many elements from number k on lies in the array: where that goes down, the last."""
+        if not self.down:
+            return k
+        return code.difference(code.difference(self.down, k), str(count - 1))
+
+
 class Piece:
     """The loops over a range of the elements."""
 
@@ -162,10 +176,7 @@ class Piece:
 
             if any(own):
                 count_loop(low, first, end, "1", element)
-            buffers = [
-                buffer or replace(array or self.source, data=element_address(code, array or self.source, first))
-                for buffer, array in zip(own, loaded)
-            ]
+            buffers = [self.elements(buffer, array, first) for buffer, array in zip(own, loaded)]
             count = code.difference(end, first)
             several = self.lanes * GROUP
             whole = code.op(f"and i64 {count}, {-several}")
@@ -184,9 +195,18 @@ class Piece:
         count_loop(low, lower, upper, str(BLOCK), block)
         return self.get()
 
+    def elements(self, buffer: Array | None, array: Array | None, first: str) -> Elements:
+        """Those of the block from position `first` on: in a buffer of their own, or else in an array."""
+        if buffer is not None:
+            return Elements(buffer)
+        assert array is not None
+        if self.scan.loop.step < 0:
+            return Elements(array, self.index(first))
+        return Elements(replace(array, data=element_address(self.code, array, first)))
+
     def loaded(self) -> list[Array | None]:
-        """For each component of elements the array of which it is the element at the index, if it is that and no more,
-        and indices ascend: it is read there."""
+        """For each component of elements the array of which it is the element at the index, if it is that and no more:
+        it is read there."""
         scan, known = self.scan, self.low.env
         lets = {s.targets[0].name: s.rhs for s in scan.values.statements if isinstance(s, Let)}
         found: list[Array | None] = []
@@ -195,7 +215,6 @@ class Piece:
             if (
                 not isinstance(load, Load)
                 or load.index != (scan.loop.index,)
-                or scan.loop.step < 0
                 or (scan.negative and k == len(scan.values.results) - 1)
             ):
                 found.append(None)
@@ -231,13 +250,13 @@ class Piece:
             found[0] = self.code.op(f"sext i1 {found[0]} to {self.monoid.types()[0]}")
         return found
 
-    def has_nan(self, buffer: Array, count: str) -> str:
+    def has_nan(self, buffer: Elements, count: str) -> str:
         """Whether there is NaN among the elements of a block: an i1."""
-        code, type_, slot = self.code, LLVM_TYPES[buffer.element], self.code.slot("i1")
+        code, type_, slot = self.code, LLVM_TYPES[buffer.array.element], self.code.slot("i1")
         code.store("i1", "false", slot)
 
         def look(k: str) -> None:
-            x = self.low.load_flat(buffer, k)
+            x = self.low.load_flat(buffer.array, buffer.place(code, k))
             found = code.op(f"fcmp uno {type_} {x}, {x}")
             code.store("i1", code.op(f"or i1 {code.load('i1', slot)}, {found}"), slot)
 
@@ -257,7 +276,7 @@ class Piece:
         code.jump(done)
         code.place(done)
 
-    def several(self, buffers: Sequence[Array], k: str, first: str, before: str, numbers: bool) -> None:
+    def several(self, buffers: Sequence[Elements], k: str, first: str, before: str, numbers: bool) -> None:
         """A few vectors of elements: number k and those after it of the block from position `first` on. Where no flag
         is set, a scan that begins anew is one without flags."""
         code, monoid = self.code, Monoid(self.scan, numbers=numbers)
@@ -311,8 +330,7 @@ class Piece:
         to, i = self.raw or self.result, k if self.raw is not None else self.index(code.sum(first, k))
         if self.raw is None and self.scan.loop.step < 0:
             i = code.difference(i, str(lanes - 1))
-            mask = ", ".join(f"i32 {lane}" for lane in range(lanes - 1, -1, -1))
-            out = code.op(f"shufflevector {type_} {out}, {type_} poison, <{lanes} x i32> <{mask}>")
+            out = self.turned(out, type_)
         assert to is not None
         code.do(f"store {type_} {out}, ptr {element_address(code, to, i)}, align {size_of(self.scan.base)}")
 
@@ -328,28 +346,36 @@ class Piece:
         assert isinstance(value, Scalar)
         low.store(self.result, i, value.text)
 
-    def vector(self, buffer: Array, k: str, type_: str) -> str:
+    def vector(self, buffer: Elements, k: str, type_: str) -> str:
         """A vector out of a buffer; flags out of an array of them."""
-        code, size = self.code, size_of(buffer.element)
-        found = type_ if buffer.element != "bool" else f"<{self.lanes} x i8>"
-        v = code.op(f"load {found}, ptr {element_address(code, buffer, k)}, align {size}")
-        if buffer.element != "bool":
+        code, lanes, base = self.code, self.lanes, buffer.array.element
+        found = type_ if base != "bool" else f"<{lanes} x i8>"
+        address = element_address(code, buffer.array, buffer.place(code, k, lanes))
+        v = code.op(f"load {found}, ptr {address}, align {size_of(base)}")
+        if buffer.down:
+            v = self.turned(v, found)
+        if base != "bool":
             return v
-        return code.op(f"sext <{self.lanes} x i1> {code.op(f'icmp ne {found} {v}, zeroinitializer')} to {type_}")
+        return code.op(f"sext <{lanes} x i1> {code.op(f'icmp ne {found} {v}, zeroinitializer')} to {type_}")
 
-    def any_flag(self, buffer: Array, k: str) -> str:
+    def turned(self, v: str, type_: str) -> str:
+        """A vector with its last lane first."""
+        mask = ", ".join(f"i32 {lane}" for lane in range(self.lanes - 1, -1, -1))
+        return self.code.op(f"shufflevector {type_} {v}, {type_} poison, <{self.lanes} x i32> <{mask}>")
+
+    def any_flag(self, buffer: Elements, k: str) -> str:
         """Whether a flag of a group is set, which begins at number k of a buffer: an i1."""
-        code, size = self.code, size_of(buffer.element)
+        code, size = self.code, size_of(buffer.array.element)
         bits = f"i{8 * size * self.lanes * GROUP}"
-        found = code.op(f"load {bits}, ptr {element_address(code, buffer, k)}, align {size}")
-        return code.op(f"icmp ne {bits} {found}, 0")
+        address = element_address(code, buffer.array, buffer.place(code, k, self.lanes * GROUP))
+        return code.op(f"icmp ne {bits} {code.op(f'load {bits}, ptr {address}, align {size}')}, 0")
 
-    def single(self, buffers: Sequence[Array], k: str, first: str, before: str) -> None:
+    def single(self, buffers: Sequence[Elements], k: str, first: str, before: str) -> None:
         """One element."""
         code, monoid = self.code, self.monoid
         old = self.get()
-        element = [self.low.load_flat(buffer, k) for buffer in buffers]
-        if buffers[0].element == "bool":
+        element = [self.low.load_flat(b.array, b.place(code, k)) for b in buffers]
+        if buffers[0].array.element == "bool":
             element[0] = code.op(f"sext i1 {element[0]} to {monoid.types()[0]}")
         new = monoid.combined(code, old, element)
         to = self.raw or self.result
