@@ -93,7 +93,7 @@ def scans(program: SacProgram, repetitions: int) -> list[Row]:
     rng = np.random.default_rng(2)
     v, flags = rng.standard_normal(LENGTH), rng.random(LENGTH) < 0.001
     factors, plane = rng.uniform(-1.0, 1.0, LENGTH), v.reshape(2500, 4000)
-    longer = np.resize(v, LENGTH * 3 // 2)
+    longer, rates = np.resize(v, LENGTH * 3 // 2), v * 1e-9
     f = program.function
     actions: dict[str, Action] = {
         "sums": lambda: f("sums")(v),
@@ -102,6 +102,7 @@ def scans(program: SacProgram, repetitions: int) -> list[Row]:
         "down": lambda: f("sums_down")(v),
         "flags": lambda: f("sums_by_flags")(flags, v),
         "largest": lambda: f("largest")(v),
+        "function": lambda: f("returns")(rates),
         "maps": lambda: f("maps")(factors, v),
         "longer": lambda: f("sums")(longer),
         "columns": lambda: f("sums_down_columns")(plane),
@@ -117,6 +118,7 @@ def scans(program: SacProgram, repetitions: int) -> list[Row]:
             ("scan from the end / cumsum", "down", "sums", 1.2),
             ("scan by flags / cumsum", "flags", "sums", 1.2),
             ("largest so far / cumsum", "largest", "sums", 1.2),
+            ("scan by a function / cumsum", "function", "sums", 1.2),
             ("scan of affine maps / cumsum", "maps", "sums", 1.2 * 24 / 16),
             ("scan of affine maps / cumsum of as many bytes", "maps", "longer", 1.2),
             ("cumsum down columns / np.cumsum", "columns", "np columns", 0.6),

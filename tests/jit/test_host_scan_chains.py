@@ -3,13 +3,15 @@ first, and is what the interpreter gives."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+import pytest
 
 from sacpy import Session
-from sacpy.jit.host import scan_chunks
+from sacpy.jit.host import scan_chains, scan_chunks
 from sacpy.jit.schedule import threads as dealing
 
 PROGRAM = """
@@ -43,18 +45,27 @@ struct Best linear(struct Best a, struct Best b) { return Best{a.sum * b.sum, a.
 FUNCTIONS = ("most", "before", "maps", "affine")
 
 
-def test_results_do_not_depend_on_threads_and_are_the_interpreters() -> None:
-    r = np.random.default_rng(1)
+@pytest.mark.parametrize(
+    ("kept", "statements"),
+    [(1 << 10, 256), (1 << 13, 256), pytest.param(1 << 13, 40, marks=pytest.mark.long), (1 << 13, 1)],
+)
+def test_results_do_not_depend_on_threads_and_are_the_interpreters(
+    kept: int, statements: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`kept`: chunks of a part of a block, of two; `statements`: eight stretches, four, one."""
+    monkeypatch.setenv("SACPY_CACHE_DIR", str(tmp_path))  # code that is kept knows nothing of what is patched
+    r, work = np.random.default_rng(1), 30.0 if kept == 1 << 10 else 8000.0
     with (
-        patch.object(dealing, "WORTH", 60.0),
-        patch.object(dealing, "PER_CHUNK", 30.0),
-        patch.object(scan_chunks, "KEPT", 1 << 10),
+        patch.object(dealing, "WORTH", 2 * work),
+        patch.object(dealing, "PER_CHUNK", work),
+        patch.object(scan_chunks, "KEPT", kept),
+        patch.object(scan_chains, "STATEMENTS", statements),
     ):
         one, *others, interpreted = (
             Session(target=target, threads=threads).compile(PROGRAM)
             for target, threads in (("cpu", 1), ("cpu", 2), ("cpu", 3), ("interp", 1))
         )
-        for n in (0, 1, 513, 5000):
+        for n in (0, 1, 511, 512, 513, 5000):
             v = r.uniform(-1.0, 1.0, n)
             for name in FUNCTIONS:
                 alone = results(one, name, v)
