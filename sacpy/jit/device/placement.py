@@ -6,18 +6,17 @@ reason for each with-loop that stays on the host. With-loops that may go to the 
 their extents (`weigh`); here it is only said that they may.
 
 A loop, a branch or a call without such a with-loop in it is native, one piece with those that make what nobody else
-needs (`host_runs`). One with such is Python, unless what it has to do turns out to be too small when it runs: then it
-is a native piece after all.
+needs (`kernels/residence`). One with such is Python, unless what it has to do turns out to be too small when it runs:
+then it is a native piece after all.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from sacpy.jit.analysis.costs import cost
-from sacpy.jit.device.host_runs import only_copied, outputs, runs
 from sacpy.jit.device.hosted import Piece
 from sacpy.jit.ir.graph import (
     ArrayType,
@@ -41,6 +40,7 @@ from sacpy.jit.ir.graph import (
 )
 from sacpy.jit.ir.graph import Loop as GraphLoop
 from sacpy.jit.ir.rewrite import bound, uses
+from sacpy.jit.kernels.residence import Judge, Residence, outputs, runs
 from sacpy.jit.passes.mappings import stands
 from sacpy.lang.source import Span
 from sacpy.nodes import Node, Record, field
@@ -48,9 +48,7 @@ from sacpy.nodes import Node, Record, field
 if TYPE_CHECKING:
     from sacpy.jit.device.hosted import PieceContext
 
-Judge = Callable[[Let], str]  # why the with-loop of a statement cannot run on the device; "": it can
 Bounds = tuple[tuple[Atom, Atom], ...]
-PUTS_TOGETHER = "it only copies what the CPU has made for it, and the CPU may make that where it is to be"
 FEW_ROUNDS = 1024  # of a loop in a cell, which a thread of a device is soon done with
 
 
@@ -134,9 +132,13 @@ def place(unit: Unit, judge: Judge, tools: PieceContext) -> Plan:
     """The plan of a unit. It has no `loops` where nothing can run on the device."""
     placer = _Placer(unit, judge, tools)
     for f in unit.functions:
-        if f is unit.root or placer.may(f.body):
+        if f is unit.root or any(map(placer.sides.may, f.body.statements)):
             placer.plan.functions.append(f)
             placer.block(f.body, uses(f.body))
+    for let, reason in placer.sides.stays:
+        assert isinstance(let.rhs, WithLoop)
+        span = let.rhs.partitions[0].span if let.rhs.partitions else let.span
+        placer.plan.stays.append(Stays(span, reason))
     return placer.plan
 
 
@@ -145,68 +147,15 @@ class _Placer:
         self.unit = unit
         self.tools = tools
         self.plan = Plan(unit)
-        self._reasons: dict[int, str] = {}
-        self._judge = judge
-        self._may: dict[str, bool] = {}
+        self.sides = Residence(unit, judge)
         self.used = sum((uses(f.body) for f in unit.functions), Counter[str]())
-        self.around = {id(s): b for f in unit.functions for b in blocks_of(f.body) for s in b.statements}
-
-    def reason(self, let: Let) -> str:
-        """Why a with-loop cannot run on the device; "": it can."""
-        assert isinstance(let.rhs, WithLoop)
-        known = self._reasons.get(id(let))
-        if known is None:
-            known = self._judge(let)
-            if not known and self.puts_together(let):
-                known = PUTS_TOGETHER
-            self._reasons[id(let)] = known
-            if known:
-                span = let.rhs.partitions[0].span if let.rhs.partitions else let.span
-                self.plan.stays.append(Stays(span, known))
-        return known
-
-    def puts_together(self, let: Let) -> bool:
-        """Whether a with-loop only copies what the host has made for it, in the same block. To send the result takes
-        no longer than to send the parts."""
-        block = self.around.get(id(let))
-        assert isinstance(let.rhs, WithLoop)
-        arrays = None if block is None or stands(let.rhs) else only_copied(let.rhs)
-        if not block or not arrays:
-            return False
-        used = uses(Block((let,)))
-        makers = {
-            t.name: s
-            for s in block.statements[: next(k for k, s in enumerate(block.statements) if s is let)]
-            if isinstance(s, Let) and isinstance(s.rhs, For | GraphLoop | Call | WithLoop)
-            for t in s.targets
-        }
-        return all(
-            name in makers and used[name] == self.used[name] and not self.may_statement(makers[name]) for name in arrays
-        )
-
-    def may(self, block: Block) -> bool:
-        """Whether something in a block may run on the device; what a with-loop does inside counts with that one."""
-        return any(self.may_statement(s) for s in block.statements)
-
-    def may_statement(self, s: Stmt) -> bool:
-        if not isinstance(s, Let):
-            return False
-        if isinstance(s.rhs, WithLoop):
-            return not self.reason(s)
-        if isinstance(s.rhs, Call):
-            name = s.rhs.function
-            if name not in self._may:
-                self._may[name] = False  # a recursive call alone is no reason
-                self._may[name] = self.may(self.unit.function(name).body)
-            return self._may[name]
-        return any(map(self.may, blocks(s.rhs)))
 
     # ---- statements
 
     def block(self, block: Block, used: Counter[str]) -> None:
         """Places the statements of a block. `used`: how often each variable is used in the function."""
         numbers = {k for k, s in enumerate(block.statements) if isinstance(s, Let) and self.is_native(s)}
-        for members in runs(block, numbers, lambda s: not self.may_statement(s), used):
+        for members in runs(block, numbers, lambda s: not self.sides.may(s), used):
             statements_ = tuple(block.statements[k] for k in members)
             run = Run(statements_, self.native(statements_, outputs(statements_, used)))
             self.plan.runs.update((id(s), run) for s in statements_)
@@ -217,8 +166,8 @@ class _Placer:
     def is_native(self, s: Let) -> bool:
         """Whether a statement is native code, however large what it works on is."""
         if isinstance(s.rhs, WithLoop):
-            return bool(self.reason(s))
-        if self.may_statement(s):
+            return bool(self.sides.reason(s))
+        if self.sides.may(s):
             return False
         return isinstance(s.rhs, Call | For | GraphLoop) or (isinstance(s.rhs, If) and _works(s.rhs))
 
@@ -233,7 +182,7 @@ class _Placer:
             loop = Loop(len(plan.loops), s, native.piece.inputs, native, tuple(_extents(s.rhs)), idle, repeats)
             plan.loops.append(loop)
             plan.placed[id(s)] = loop
-        elif self.may_statement(s):
+        elif self.sides.may(s):
             for inner in blocks(s.rhs):
                 self.block(inner, used)
             if isinstance(s.rhs, For | GraphLoop | If):
@@ -281,15 +230,6 @@ class _Placer:
             isinstance(a, Const) or a.name not in inside for _, bounds in found for pair in bounds for a in pair
         )
         return tuple(found) if known else ()
-
-
-def blocks_of(block: Block) -> Iterator[Block]:
-    """A block, and those inside that are not the bodies of with-loops."""
-    yield block
-    for s in block.statements:
-        if isinstance(s, Let) and not isinstance(s.rhs, WithLoop):
-            for inner in blocks(s.rhs):
-                yield from blocks_of(inner)
 
 
 def _few_rounds(r: For, made: Mapping[str, Rhs]) -> bool:

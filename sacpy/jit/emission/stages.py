@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from sacpy.jit.ir.graph import Block, Let, Unit, WithLoop, blocks
 from sacpy.jit.ir.kernel import Kernel
 from sacpy.jit.kernels import KernelOptions, Refused, Template, build
+from sacpy.jit.kernels.residence import Residence
 from sacpy.jit.options import Options
 from sacpy.withloop.devices import DEVICES
 from sacpy.withloop.errors import MappingError
@@ -30,13 +31,30 @@ def kernels_text(unit: Unit, stage: str, options: Options) -> str:
     device = options.device or EMULATED
     mark = MARKS.get(stage, "//")
     functions = {f.name: f for f in unit.functions}
-    texts = []
+    templates: dict[int, Template] = {}
+
+    def judge(let: Let) -> str:
+        assert isinstance(let.rhs, WithLoop)
+        try:
+            found = build(let.rhs, let.targets, functions, KernelOptions(DEVICES[device], options.strategy))
+        except Refused as refusal:
+            return refusal.reason
+        except MappingError as error:
+            return error.message
+        templates[id(let)] = found
+        return ""
+
+    residence, texts = Residence(unit, judge), []
     for let in _outer(unit):
         assert isinstance(let.rhs, WithLoop)
         span = let.rhs.partitions[0].span if let.rhs.partitions else let.span
         head = f"{mark} with-loop, line {span.line}"
+        reason = residence.reason(let)
+        if reason:
+            texts.append(f"{head}: stays on the CPU: {reason}\n")
+            continue
         try:
-            template = build(let.rhs, let.targets, functions, KernelOptions(DEVICES[device], options.strategy))
+            template = templates[id(let)]
             note = f" (for {', '.join(template.inputs)} = {SAMPLE})" if template.inputs else ""
             for kernel, purpose in _kernels(template).items():
                 texts.append(
@@ -44,8 +62,6 @@ def kernels_text(unit: Unit, stage: str, options: Options) -> str:
                 )
         except AssemblyError as failure:
             texts.append(f"{head}: {failure.reason}\n")
-        except Refused as refusal:
-            texts.append(f"{head}: stays on the CPU: {refusal.reason}\n")
         except MappingError as error:
             texts.append(f"{head}: stays on the CPU: {error.message}\n")
     return "\n".join(texts) or f"{mark} no with-loop\n"

@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from sacpy.session import Session
 from tests.jit.test_device_programs import Both
 
 SUMS = """
@@ -104,3 +105,11 @@ def test_a_check_between_them_ends_the_call() -> None:
     with pytest.raises(type(found.value)) as wanted:
         both.plain["f"](V, k)
     assert str(found.value) == str(wanted.value)
+
+
+def test_what_is_shown_of_kernels_says_so_too() -> None:
+    text = "use Array: all;\n" + SUMS + CASES["parts of a whole"][0]
+    shown = Session(target="emulator").emit("kernel", "f", text)
+    assert shown.endswith(
+        "stays on the CPU: it only copies what the CPU has made for it, and the CPU may make that where it is to be\n"
+    )
