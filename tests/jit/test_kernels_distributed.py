@@ -54,7 +54,10 @@ CASES = {
         for (i = 0; i < n; i++) { a[k] = v[i] * k; k = k + 1; } return (a, k); }""",
     "in place": """int[.], int f(int[n] v) { a = { [i] -> v[i] * 2 | [i] < [n] }; k = 0;
         for (i = 0; i < n; i++) { if (v[i] % 7 == 1) { a[k] = -v[i]; k = k + 1; } } return (a, k); }""",
-    "two counters": counting(2),
+    "one counter in an array": counting(1, "v[i] % 1"),
+    "two counters": counting(2, "v[i] % 2"),
+    "three counters": counting(3, "v[i] % 3"),
+    "four counters": counting(4, "v[i] % 4"),
     "sixteen counters": counting(16),
     "counters of no power": counting(37, "v[i] % 37"),
     "many counters": counting(300, "v[i] % 300"),
@@ -236,6 +239,15 @@ def test_too_many_counters_stay_and_say_so() -> None:
 def test_what_is_shown_of_a_library_function_is_what_a_device_runs() -> None:
     text = Session(target="emulator").emit("kernel", "f", "use Sort: all; int[.] f(int[n] v) { return sort(v); }")
     assert text.count("partials") == 3 and "total 1" not in text  # which bits differ is only looked at on the CPU
+
+
+def test_few_counters_are_looked_at_together() -> None:
+    """Where the next begin is added up on the host, with what was counted fetched once, and sent once."""
+    both = Both(counting(4, "v[i] % 4"))
+    agree(both, argument(777))
+    moved = both.device.memory.transfers
+    assert (moved.bytes_out, moved.times_out) == (16 + 4 * 777, 2)
+    assert moved.times_in == 3  # the values, counters of nothing, where they begin
 
 
 def test_a_sort_moves_nothing() -> None:

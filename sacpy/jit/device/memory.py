@@ -24,6 +24,7 @@ from sacpy.jit.device.storage import Account, Fill, Storage, Transfers
 from sacpy.jit.failures import OutOfMemory
 
 GRAIN = 256  # bytes; the device's own allocations begin at multiples of that
+SHORT = 1024  # bytes that take no longer to fetch than one element does
 ELEMENTS = 16  # single elements read from the device, after which the whole array is fetched
 
 
@@ -337,8 +338,8 @@ class Memory:
         return found
 
     def element(self, storage: Storage, at: int) -> Any:
-        """One element. An array that is read again and again is fetched whole."""
-        if storage.host is None and storage.block is not None:
+        """One element. An array that is short, or read again and again, is fetched whole."""
+        if storage.host is None and storage.block is not None and storage.bytes > SHORT:
             storage.reads += 1
             if storage.reads <= ELEMENTS:
                 dtype = dtype_of(storage.base)

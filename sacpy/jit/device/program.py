@@ -21,7 +21,7 @@ from sacpy.interp.values import Value, dtype_of
 from sacpy.jit.device.generate import generate
 from sacpy.jit.device.loops import DeviceLoop
 from sacpy.jit.device.machine import DeviceFailure
-from sacpy.jit.device.memory import DeviceArray, Memory
+from sacpy.jit.device.memory import SHORT, DeviceArray, Memory
 from sacpy.jit.device.placement import Plan, work
 from sacpy.jit.device.storage import Account
 from sacpy.jit.device.weigh import Policy
@@ -124,8 +124,9 @@ class Runtime(Record):
 
     def update(self, array: DeviceArray, offset: int, value: Any, dead: bool, row: bool = False) -> DeviceArray:
         """The array with the elements from `offset` on replaced: in place if nobody uses it after. `row`: the value is
-        a row of the array, and not used after either. It happens where the array is."""
-        if array.on_device and not (array.on_host and not dead):
+        a row of the array, and not used after either. It happens where the array is; on the host, if that has a short
+        one, too, which is sent again in no time."""
+        if array.on_device and not (array.on_host and (not dead or array.nbytes <= SHORT)):
             return self._updated_there(array, offset, value, dead, row)
         base = array.base
         new = array.host().reshape(-1).copy()

@@ -168,6 +168,7 @@ def modarray(b: Builder, value: Value, iv: Value, new: Value, cell: int) -> Valu
 
 
 def _small_update(b: Builder, value: Small, index: Sequence[g.Atom], new: Value) -> Small | None:
+    """The array with elements chosen by comparisons; None where it had better be an array: counters, for a device."""
     rest = value.extents[len(index) :]
     size = prod(rest)
     fresh = elements(b, new, rest)
@@ -177,7 +178,7 @@ def _small_update(b: Builder, value: Small, index: Sequence[g.Atom], new: Value)
         start = _flat(known, value.extents) * size
         found[start : start + size] = fresh
         return Small(value.base, value.extents, tuple(found[: prod(value.extents)]))
-    if prod(value.extents[: len(index)]) > CHOICES:
+    if prod(value.extents[: len(index)]) > CHOICES or (b.sharing.device and not b.cells):
         return None
     for k, at in enumerate(indices(value.extents[: len(index)])):
         hit = _hits(b, index, at)
