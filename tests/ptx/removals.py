@@ -3,8 +3,8 @@
 In: functions with arguments for which no index space fits its blocks. Out: for each removal whether it was found: as a
 finding (a race, an access out of bounds, a read of what nobody wrote), or by a result that differs from the whole
 kernel's. Left out are, of the kernel program: a barrier; a condition over what reads or writes memory, whose branch is
-then always taken; a least or greatest of integers, in whose place one operand stands. `HARMLESS` has those that change
-nothing, with the proof.
+then always taken; a least or greatest of integers, in whose place one operand stands. What is
+not found so is tried once more with accesses that keep to each axis (`indices`); `harmless` has the proofs of the rest.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from sacpy.nodes import replace
 from tests.ptx import launch
 from tests.ptx.comparing import HEAD, ints, reals
 from tests.ptx.driver import PtxCuda, Translating
+from tests.ptx.indices import rewritten, strictly
 from tests.ptx.sessions import session
 
 ROWS = "double[m] f(double[m,n] a) { return { [i] -> sum(a[i]) | [i] < [m] }; }"
@@ -109,7 +110,6 @@ FUNCTIONS: dict[str, tuple[str, tuple[tuple[Any, ...], ...], int]] = {
     ),
 }
 KINDS = ("barrier", "guard", "bound")
-Visit = Callable[[Any], tuple[Any, ...] | None]  # what stands in the place of a statement; None: itself
 
 
 def without(kernel: k.Kernel) -> Iterator[tuple[str, str, k.Kernel]]:
@@ -131,7 +131,7 @@ def without(kernel: k.Kernel) -> Iterator[tuple[str, str, k.Kernel]]:
                 what[0] = found[0]
                 return found[1]
 
-            changed = replace(kernel, body=_rewritten(kernel.body, visit))
+            changed = replace(kernel, body=rewritten(kernel.body, visit))
             if seen[0] <= number:
                 break
             yield kind, f"{kind} {number}: {what[0]}", changed
@@ -162,25 +162,13 @@ def _touches(code: Sequence[k.ThreadStmt]) -> bool:
     return any(isinstance(s, k.Store | k.Atomic) or isinstance(getattr(s, "rhs", None), g.Load) for s in statements)
 
 
-def _rewritten(body: Sequence[Any], visit: Visit) -> tuple[Any, ...]:
-    found: list[Any] = []
-    for s in body:
-        instead = visit(s)
-        if instead is not None:
-            found += instead
-            continue
-        inner = {n: _rewritten(getattr(s, n), visit) for n in ("body", "then", "otherwise") if hasattr(s, n)}
-        if isinstance(s, k.While):
-            inner["condition"] = _rewritten(s.condition, visit)
-        found.append(replace(s, **inner) if inner else s)
-    return tuple(found)
-
-
 @dataclass
 class Told:
-    """Of all removals: how many were `found`, by kind; which are `proved` harmless, and which were `missed`."""
+    """Of all removals: how many were `found`, by kind, and each of these, with what found it (`by`); which are `proved`
+    harmless, with the proof, and which were `missed`."""
 
     found: dict[str, int] = field(default_factory=lambda: dict.fromkeys(KINDS, 0))
+    by: list[str] = field(default_factory=list)
     proved: list[str] = field(default_factory=list)
     missed: list[str] = field(default_factory=list)
 
@@ -224,15 +212,33 @@ def removals(name: str, front: str) -> Told:
     assert isinstance(whole.translating, _Changed)
     for kernel in whole.translating.seen:
         purpose = kernel.name.split(".")[1].rstrip("0123456789")
+        strict: tuple[list[Any], PtxCuda] | None = None
         for kind, what, changed in without(kernel):
-            got, gpu = ran(name, front, kernel, changed)
-            if gpu.findings.lines() or not all(map(_same, got, wanted)):
+            words = f"{name} [{front}]: {purpose}, {what}"
+            found = _difference(wanted, *ran(name, front, kernel, changed))
+            proof = "" if found else harmless(kernel, purpose, what)
+            if not found and not proof:
+                if strict is None:
+                    strict = ran(name, front, kernel, strictly(kernel))
+                    assert not _difference(wanted, *strict), (name, purpose, strict[1].findings.lines())
+                found = _difference(wanted, *ran(name, front, kernel, strictly(changed)))
+                found = found and f"{found}, each axis by itself"
+            if found:
                 told.found[kind] += 1
-            elif (purpose, what.partition(": ")[2].partition(" ")[0]) in HARMLESS or nothing_follows(kernel, what):
-                told.proved.append(f"{name} [{front}]: {purpose}, {what}")
+                told.by.append(f"{words}: found by {found}")
+            elif proof:
+                told.proved.append(f"{words}: harmless because {proof}")
             else:
-                told.missed.append(f"{name} [{front}]: {purpose}, {what}")
+                told.missed.append(words)
     return told
+
+
+def _difference(wanted: Sequence[Any], got: Sequence[Any], gpu: PtxCuda) -> str:
+    """What tells a launch from that of the whole kernel: a finding or the result; nothing where they are alike."""
+    lines = gpu.findings.lines()
+    if lines:
+        return lines[0].partition("\n")[0]
+    return "" if all(map(_same, got, wanted)) else "its result"
 
 
 def _same(a: Any, b: Any) -> bool:
@@ -277,10 +283,12 @@ def _uses(s: k.BlockStmt, shared: set[str]) -> bool:
     return any(_uses(n, shared) for n in (*getattr(s, "body", ()), *getattr(s, "then", ())))
 
 
-HARMLESS = {
-    (
-        "rows",
-        "min",
-    ): "a fold of one chunk has all indices: a run of `total` from 0 on ends at `total` (`rows.launches`)",
-}
-"""By the purpose of the kernel and the operation that was left out."""
+def harmless(kernel: k.Kernel, purpose: str, what: str) -> str:
+    """The proof that a kernel does the same without something; nothing where there is none."""
+    if nothing_follows(kernel, what):
+        return "no shared memory is touched behind the last barrier"
+    return HARMLESS.get((purpose, what.partition(": ")[2].partition(" ")[0]), "")
+
+
+HARMLESS: dict[tuple[str, str], str] = {}
+"""By the purpose of the kernel and the operation that was left out: why the rest does the same."""
