@@ -3,8 +3,8 @@
 In: functions with arguments for which no index space fits its blocks. Out: for each removal whether it was found: as a
 finding (a race, an access out of bounds, a read of what nobody wrote), or by a result that differs from the whole
 kernel's. Left out are, of the kernel program: a barrier; a condition over what reads or writes memory, whose branch is
-then always taken; a least or greatest of integers, in whose place one operand stands. `HARMLESS` has those that change
-nothing, with the proof.
+then always taken; a least or greatest of integers, in whose place one operand stands. What is
+not found so is tried once more with accesses that keep to each axis (`indices`); `harmless` has the proofs of the rest.
 """
 
 from __future__ import annotations
@@ -19,10 +19,12 @@ import numpy as np
 from sacpy.jit.device.cubins import Cubin
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir import kernel as k
+from sacpy.jit.kernels import product_tiles
 from sacpy.nodes import replace
 from tests.ptx import launch
 from tests.ptx.comparing import HEAD, ints, reals
 from tests.ptx.driver import PtxCuda, Translating
+from tests.ptx.indices import rewritten, strictly
 from tests.ptx.sessions import session
 
 ROWS = "double[m] f(double[m,n] a) { return { [i] -> sum(a[i]) | [i] < [m] }; }"
@@ -40,9 +42,9 @@ def _doubles(*shape: int) -> Any:
     return reals(*shape, t=np.float64)
 
 
-def _products(make: Callable[..., Any], *sizes: tuple[int, int]) -> tuple[tuple[Any, ...], ...]:
-    """Matrices to be multiplied, by the extents of the second one."""
-    return tuple((make(n, k), make(k, n)) for k, n in sizes)
+def _products(make: Callable[..., Any], *sizes: tuple[int, int, int]) -> tuple[tuple[Any, ...], ...]:
+    """Matrices to be multiplied, by rows of the first one, columns of it, and columns of the second one."""
+    return tuple((make(m, k), make(k, n)) for m, k, n in sizes)
 
 
 STEPS = 2000  # of a launch, more than the whole kernels take
@@ -78,17 +80,27 @@ FUNCTIONS: dict[str, tuple[str, tuple[tuple[Any, ...], ...], int]] = {
         ((ints(301, 37),), (ints(64, 37),)),
         MANY,
     ),
-    "product": (PRODUCT.format(t="float", w="", z="0f"), _products(reals, (37, 37), (16, 37), (48, 39), (37, 18)), FEW),
-    "product, whole accesses": (
-        PRODUCT.format(t="int", w="", z="0"),
-        _products(ints, (36, 44), (16, 44), (48, 20), (36, 16)),
+    "product": (
+        PRODUCT.format(t="float", w="", z="0f"),
+        _products(reals, (35, 33, 35), (35, 36, 35), (35, 48, 35), (35, 33, 36)),
         FEW,
     ),
-    "product of inner indices": (INNER, _products(ints, (37, 37), (2, 37), (20, 18)), FEW),
-    "product, in chunks": (PRODUCT.format(t="int", w="", z="0"), _products(ints, (603, 35), (620, 47)), 16),
+    "product, large boxes": (PRODUCT.format(t="float", w="", z="0f"), _products(reals, (67, 33, 67)), FEW),
+    "product, whole accesses": (
+        PRODUCT.format(t="int", w="", z="0"),
+        _products(ints, (67, 36, 68), (67, 48, 68)),
+        FEW,
+    ),
+    "product of inner indices": (INNER, _products(ints, (35, 36, 35), (35, 36, 36)), FEW),
+    "product, a cell a thread": (PRODUCT.format(t="float", w="", z="0f"), _products(reals, (19, 33, 18)), MANY),
+    "product, in chunks": (
+        PRODUCT.format(t="int", w="", z="0"),
+        _products(ints, (35, 593, 35), (35, 596, 36)),
+        16,
+    ),
     "product by tensor cores": (
         PRODUCT.format(t="double", w="\n#pragma gpufold mma(f64)\n", z="0.0"),
-        _products(_doubles, (37, 37), (16, 37), (9, 37), (40, 18)),
+        _products(_doubles, (35, 33, 35), (35, 36, 35), (35, 36, 36), (35, 48, 36), (35, 33, 36)),
         MANY,
     ),
     "turned": (
@@ -108,8 +120,10 @@ FUNCTIONS: dict[str, tuple[str, tuple[tuple[Any, ...], ...], int]] = {
         MANY,
     ),
 }
+CELLS = {"product, large boxes": ((4, 4),), "product, whole accesses": ((4, 4),)}
+"""Of products, how many cells a thread may have: fixed, so that the same kernel meets extents of all kinds. Their last
+blocks have fewer rows and columns than a round of loads, their last strips as few indices as their accesses allow."""
 KINDS = ("barrier", "guard", "bound")
-Visit = Callable[[Any], tuple[Any, ...] | None]  # what stands in the place of a statement; None: itself
 
 
 def without(kernel: k.Kernel) -> Iterator[tuple[str, str, k.Kernel]]:
@@ -131,7 +145,7 @@ def without(kernel: k.Kernel) -> Iterator[tuple[str, str, k.Kernel]]:
                 what[0] = found[0]
                 return found[1]
 
-            changed = replace(kernel, body=_rewritten(kernel.body, visit))
+            changed = replace(kernel, body=rewritten(kernel.body, visit))
             if seen[0] <= number:
                 break
             yield kind, f"{kind} {number}: {what[0]}", changed
@@ -162,25 +176,13 @@ def _touches(code: Sequence[k.ThreadStmt]) -> bool:
     return any(isinstance(s, k.Store | k.Atomic) or isinstance(getattr(s, "rhs", None), g.Load) for s in statements)
 
 
-def _rewritten(body: Sequence[Any], visit: Visit) -> tuple[Any, ...]:
-    found: list[Any] = []
-    for s in body:
-        instead = visit(s)
-        if instead is not None:
-            found += instead
-            continue
-        inner = {n: _rewritten(getattr(s, n), visit) for n in ("body", "then", "otherwise") if hasattr(s, n)}
-        if isinstance(s, k.While):
-            inner["condition"] = _rewritten(s.condition, visit)
-        found.append(replace(s, **inner) if inner else s)
-    return tuple(found)
-
-
 @dataclass
 class Told:
-    """Of all removals: how many were `found`, by kind; which are `proved` harmless, and which were `missed`."""
+    """Of all removals: how many were `found`, by kind, and each of these, with what found it (`by`); which are `proved`
+    harmless, with the proof, and which were `missed`."""
 
     found: dict[str, int] = field(default_factory=lambda: dict.fromkeys(KINDS, 0))
+    by: list[str] = field(default_factory=list)
     proved: list[str] = field(default_factory=list)
     missed: list[str] = field(default_factory=list)
 
@@ -207,7 +209,8 @@ def ran(name: str, front: str, old: k.Kernel | None = None, new: k.Kernel | None
     results: list[Any] = []
     for args in calls:
         try:
-            with patch.object(launch, "MOST_STEPS", STEPS):
+            cells = patch.object(product_tiles, "EACH", CELLS.get(name, ((2, 2),)))
+            with patch.object(launch, "MOST_STEPS", STEPS), cells:
                 results.append(np.asarray(module.f(*args)))
         except Exception as error:  # of the interpreter: that it does not end, for one
             results.append(np.array(str(error)))
@@ -224,15 +227,33 @@ def removals(name: str, front: str) -> Told:
     assert isinstance(whole.translating, _Changed)
     for kernel in whole.translating.seen:
         purpose = kernel.name.split(".")[1].rstrip("0123456789")
+        strict: tuple[list[Any], PtxCuda] | None = None
         for kind, what, changed in without(kernel):
-            got, gpu = ran(name, front, kernel, changed)
-            if gpu.findings.lines() or not all(map(_same, got, wanted)):
+            words = f"{name} [{front}]: {purpose}, {what}"
+            found = _difference(wanted, *ran(name, front, kernel, changed))
+            if not found:
+                if strict is None:
+                    strict = ran(name, front, kernel, strictly(kernel))
+                    assert not _difference(wanted, *strict), (name, purpose, strict[1].findings.lines())
+                found = _difference(wanted, *ran(name, front, kernel, strictly(changed)))
+                found = found and f"{found}, each axis by itself"
+            proof = "" if found else harmless(kernel, what)
+            if found:
                 told.found[kind] += 1
-            elif (purpose, what.partition(": ")[2].partition(" ")[0]) in HARMLESS or nothing_follows(kernel, what):
-                told.proved.append(f"{name} [{front}]: {purpose}, {what}")
+                told.by.append(f"{words}: found by {found}")
+            elif proof:
+                told.proved.append(f"{words}: harmless because {proof}")
             else:
-                told.missed.append(f"{name} [{front}]: {purpose}, {what}")
+                told.missed.append(words)
     return told
+
+
+def _difference(wanted: Sequence[Any], got: Sequence[Any], gpu: PtxCuda) -> str:
+    """What tells a launch from that of the whole kernel: a finding or the result; nothing where they are alike."""
+    lines = gpu.findings.lines()
+    if lines:
+        return lines[0].partition("\n")[0]
+    return "" if all(map(_same, got, wanted)) else "its result"
 
 
 def _same(a: Any, b: Any) -> bool:
@@ -277,10 +298,27 @@ def _uses(s: k.BlockStmt, shared: set[str]) -> bool:
     return any(_uses(n, shared) for n in (*getattr(s, "body", ()), *getattr(s, "then", ())))
 
 
-HARMLESS = {
-    (
-        "rows",
-        "min",
-    ): "a fold of one chunk has all indices: a run of `total` from 0 on ends at `total` (`rows.launches`)",
-}
-"""By the purpose of the kernel and the operation that was left out."""
+def harmless(kernel: k.Kernel, what: str) -> str:
+    """The proof that a kernel does the same without something that no execution has found; nothing where there is
+    none."""
+    if nothing_follows(kernel, what):
+        return "no shared memory is touched behind the last barrier"
+    if what.startswith("guard") and only_own(kernel, what.partition(": ")[2]):
+        return "it writes only the thread's own memory, and threads that it leaves out give nothing to others"
+    return ""
+
+
+def only_own(kernel: k.Kernel, condition: str) -> bool:
+    """Whether what is done under a condition writes arrays of the thread alone, and leaves no scalar behind. That all
+    it reads is there has been executed; what threads do with those arrays then has guards of its own."""
+    own = {s.array.name for s in k.block_statements(kernel.body) if isinstance(s, k.Allocate) and s.space == "private"}
+    phases = [s for s in k.block_statements(kernel.body) if isinstance(s, k.ForAll)]
+    inside = [
+        s
+        for phase in phases
+        for s in k.thread_statements(phase.body)
+        if isinstance(s, k.If) and _name(s.condition) == condition
+    ]
+    writes = [t for s in inside for t in k.thread_statements(s.then) if not isinstance(t, k.Let)]
+    plain = all(isinstance(t, k.Store) and t.array.name in own for t in writes)
+    return bool(inside) and plain and not any(s.merges for s in inside)

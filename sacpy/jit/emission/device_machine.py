@@ -260,7 +260,7 @@ class DeviceMachine(Machine):
         but do not agree by themselves which loops they do that for."""
         copies = _copies(s)
         module = self.code.module
-        if abs(s.step) > 1 and isinstance(s.lower, Const) and isinstance(s.upper, Const):
+        if s.rolled or (abs(s.step) > 1 and isinstance(s.lower, Const) and isinstance(s.upper, Const)):
             part = module.node('!{!"llvm.loop.unroll.disable"}')
             return ", !llvm.loop " + module.node("!{{self}, " + part + "}", distinct=True)
         if copies == 1:

@@ -108,7 +108,8 @@ class Carried(Node):
 
 
 class SeqFor(Node):
-    """A counting loop of one thread: `index` from `lower` while below `upper` (above it, for a negative step)."""
+    """A counting loop of one thread: `index` from `lower` while below `upper` (above it, for a negative step).
+    `rolled`: compilers are not to write its rounds out, which has been done as far as it pays."""
 
     index: Var
     lower: Atom
@@ -116,6 +117,7 @@ class SeqFor(Node):
     step: int
     carried: tuple[Carried, ...]
     body: tuple[ThreadStmt, ...]
+    rolled: bool = False
 
 
 class While(Node):

@@ -162,6 +162,7 @@ class Builder:
         initial: Sequence[g.Atom],
         body: Callable[[g.Var, list[g.Atom]], Sequence[g.Atom]],
         step: int = 1,
+        rolled: bool = False,
     ) -> list[g.Atom]:
         """A counting loop with scalars from round to round; their last values."""
         index = self.names.var("i", lower.type)
@@ -170,7 +171,7 @@ class Builder:
         updates = body(index, list(targets))
         code = self.close()
         carried = tuple(map(k.Carried, targets, initial, updates))
-        self.add(k.SeqFor(index, lower, upper, step, carried, code))
+        self.add(k.SeqFor(index, lower, upper, step, carried, code, rolled))
         return list(targets)
 
     def evenly(
@@ -202,8 +203,8 @@ class Builder:
             return self.seq_for(zero, count, initial, several(1))
         shift = g.Const(count.base, copies.bit_length() - 1)
         rounds = self.op("shr", count, shift)
-        found = self.seq_for(zero, rounds, initial, several(copies))
-        return self.seq_for(self.op("shl", rounds, shift), count, found, several(1))
+        found = self.seq_for(zero, rounds, initial, several(copies), rolled=True)
+        return self.seq_for(self.op("shl", rounds, shift), count, found, several(1), rolled=True)
 
     # ---- arrays of a thread and of a block
 

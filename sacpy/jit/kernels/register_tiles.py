@@ -105,9 +105,12 @@ def register_tiles(
     limit: int,
     make: Make | None = None,
 ) -> RegisterTiles | None:
-    """The tiles, if all that the fold reads is in such: each array follows the folded axis and one axis of the block,
-    step by step. `axes`: for each axis of the cells that of the block, as of `block_axes`; `limit`: bytes of shared
-    memory; `make`: makes such tiles of a contraction, arrays, the length of strips, and cells a thread."""
+    """The tiles, if cells fold something and all that they read is in such: each array follows the folded axis and one
+    axis of the block, step by step. `axes`: for each axis of the cells that of the block, as of `block_axes`; `limit`:
+    bytes of shared memory; `make`: makes such tiles of a contraction, arrays, the length of strips, and cells a
+    thread."""
+    if c.length(numbers) < 1:
+        return None  # kernels count on it that bounds are in order
     found: list[RegisterTile] = []
     strip = _strip(c, mapping)
     for f in c.prints:
@@ -216,7 +219,7 @@ class Writer:
         cut = self._cut()
         names, size = self.b.names, g.integer(self.found.strip)
         length, rest, whole, end = (names.var(n, g.INT) for n in ("length", "rest", "whole", "end"))
-        strip, between = names.var("strip", g.INT), names.var("length", g.INT)
+        strip = names.var("strip", g.INT)
         last, further, limited, ahead, following = (
             names.var(n, g.INT) for n in ("last", "further", "limited", "ahead", "next")
         )
@@ -244,8 +247,7 @@ class Writer:
             (
                 *cut,
                 self._start(),
-                k.Uniform(between, g.Op("sub", (self.upper, self.lower))),
-                k.Uniform(length, g.Op("max", (between, zero))),
+                k.Uniform(length, g.Op("sub", (self.upper, self.lower))),
                 k.Uniform(rest, g.Op("bitand", (length, g.integer(self.found.strip - 1)))),
                 k.Uniform(whole, g.Op("bitand", (length, g.integer(-self.found.strip)))),
                 k.Uniform(end, g.Op("add", (self.lower, whole))),

@@ -163,10 +163,13 @@ class Rows:
         if lane is not None:
             cell = b.op("min", cell, b.op("sub", self.cells, b.word_const(1), exact=True))
         total, run, each = self._part(self._index(cell)[1])
-        start = b.op("mul", chunk, run, exact=True)
-        if share.chunks > 1 and self.row.bounds is not None:
-            start = b.op("min", start, total)  # of a short fold there is nothing left for the last chunks
-        end = b.op("min", b.op("add", start, run, exact=True), total)
+        start: g.Atom = b.word_const(0)
+        end = total
+        if not whole:
+            start = b.op("mul", chunk, run, exact=True)
+            if self.row.bounds is not None:
+                start = b.op("min", start, total)  # of a short fold there is nothing left for the last chunks
+            end = b.op("min", b.op("add", start, run, exact=True), total)
 
         def one(place: g.Atom, carried: list[g.Atom]) -> list[g.Atom]:
             index, guard = self.inner.recover(IrArithmetic(b, self.words), (place,), ())
@@ -184,7 +187,10 @@ class Rows:
             found = b.evenly(first, share.threads, count, reduction.initial, one, copies)
         else:
             first = b.op("add", start, b.op("mul", mine, each, exact=True), exact=True)
-            found = b.seq_for(first, b.op("min", b.op("add", first, each, exact=True), end), reduction.initial, one)
+            room = b.op("sub", b.op("min", b.op("add", first, each, exact=True), end), first, exact=True)
+            count = b.op("max", room, b.word_const(0))
+            copies = reduction.copies(self.row.inner.body, self.many)
+            found = b.evenly(first, 1, count, reduction.initial, one, copies)
         reduction.leave(shared, t, found)
         gather = k.ForAll((t,), (size,), b.close())
         phases = (

@@ -34,6 +34,7 @@ from sacpy.withloop.spaces import IndexSpace
 
 MOST = 9  # elements of a cell
 EACH = (4, 2, 1)  # cells of a thread, the most first: as many as leave all multiprocessors a block
+COMPANY = 2  # blocks of a multiprocessor: by itself, ptxas keeps to fewer registers than divisions need, and spills
 Move = Callable[[Sequence[g.Atom], Sequence[g.Atom], Sequence[g.Atom]], None]
 
 
@@ -84,6 +85,7 @@ class ShortRows(Node):
         thread = source.thread(f"short_rows{number}", bits)
         b, p = thread.b, source.with_loop.partitions[number]
         arrays = maps.results(thread, source)
+        b.resident = COMPANY
         frame = Frame(b, mapping, (self.block,))
         tiles = {f.array.name: b.shared("tile", f.array.base, self.extents(f.array)) for f in self.read}
         made = {
