@@ -46,7 +46,14 @@ def known(program: ElaboratedProgram, which: str, strategy: str, device: str) ->
     of the library left out unless they are named, of which inference knows the bounds; of the others why it does not.
     Raises `SacError` on the text of a pragma that does not fit, E0781 where there is no such function."""
     found = _of_functions(program, which)
-    return [_laid_out(f, strategy, device) for f in found[:MOST]]
+    return _or_why([_laid_out(f, strategy, device) for f in found[:MOST]], which)
+
+
+def _or_why(drawn: list[Drawn], which: str) -> list[Drawn]:
+    """What there is to draw; of a function without anything, where to look."""
+    if drawn or not which or which.isdigit():
+        return drawn
+    return [Drawn(which, None, ("no with-loop of its own is laid out; without --function those of what it calls are",))]
 
 
 def _of_functions(program: ElaboratedProgram, which: str) -> list[Found]:
@@ -114,7 +121,7 @@ def _laid_out(found: Found, strategy: str, device: str) -> Drawn:
 
 def launched(engine: Engine | None, which: str = "") -> list[Drawn]:
     """What was launched in a run on a device: each launch that has a mapping, once for each shape."""
-    return list(_launched(engine, which))[:MOST]
+    return _or_why(list(_launched(engine, which))[:MOST], which)
 
 
 def _launched(engine: Engine | None, which: str) -> Iterator[Drawn]:

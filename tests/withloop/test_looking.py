@@ -262,3 +262,19 @@ def test_the_prompt_explains_what_another_prompt_compiled() -> None:
             engine.enter(before)
         assert not obey(engine, f":explain {expression}")[1].diagnostics
         assert b"123000 indices" in world.out() or "123000 indices" in str(obey(engine, f":explain {expression}"))
+
+
+def test_a_function_without_anything_to_draw_says_where_there_is_something(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "counts.sac"
+    path.write_text(
+        "use Array: all; use Histogram: all; use StdIO: all;\n"
+        "int[.] counts(int[n] v) { return bincount(9, v); }\n"
+        "int main() { print(counts(iota(9))); return 0; }\n"
+    )
+    for options in ((), ("--run", "--target", "emulator")):
+        told = said(capsys, "picture", *options, "--function", "counts", str(path))
+        assert told.endswith(
+            "counts: no with-loop of its own is laid out; without --function those of what it calls are\n"
+        )
