@@ -79,3 +79,17 @@ def test_other_folds_are_not_cut(source: str, m: int, k: int, processors: int, s
     own = session(gpu)
     own.compile(HEAD + source).f(reals(m, k), reals(k, m))
     assert "blocks for each box of cells" not in str(own.explain())
+
+
+@pytest.mark.parametrize("length", [999, 1023])
+def test_threads_beyond_the_end_of_a_row_fold_nothing(length: int) -> None:
+    a = ints(5, length)
+    gpu = PtxCuda("sm_90", "nvptx")
+    rows = (
+        "int[m] f(int[m,n] a) { return with {\n#pragma gpufold interleaved\n([0] <= [i] < [m]) : with { ([0] <= [j] < "
+        "[n]) : a[i,j]; } : fold(+, 0); } : genarray([m], 0); }"
+    )
+    own = session(gpu)
+    found = np.asarray(own.compile(HEAD + rows).f(a))
+    assert gpu.findings.lines() == [] and "256 threads for each of 5 cells" in str(own.explain())
+    assert np.array_equal(found, a.sum(1))

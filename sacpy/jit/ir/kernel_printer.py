@@ -116,7 +116,7 @@ def _thread_statement(s: ThreadStmt) -> list[str]:
         case SeqFor():
             return [
                 f"for {s.index.name} from {atom_text(s.lower)} to {atom_text(s.upper)} step "
-                f"{s.step}{_carried(s.carried)}",
+                f"{s.step}{', rolled' if s.rolled else ''}{_carried(s.carried)}",
                 *_indent(_thread(s.body)),
                 *_updates(s.carried),
             ]
