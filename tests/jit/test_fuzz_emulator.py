@@ -21,6 +21,10 @@ FOUND = {
         " for (i = 0; i < n; i++) { j = x[i] + 1; h[j - 1] = h[j / 2] + v[j - 1]; } return h; }",
         (np.array([4, 3, 7, 5], np.int32), np.ones(4, np.float32)),
     ),
+    "sums of many rows, which threads would share": (
+        "double[n] run(double[n,m] a) { return { [i] -> sum(a[i]) | [i] < [n] }; }",
+        (np.random.default_rng(1).standard_normal((12000, 64)),),
+    ),
 }
 
 

@@ -22,6 +22,9 @@ class Refused(Exception):
         self.reason = reason
 
 
+ONE_THREAD = 1 << 62  # as `row_length`: threads never share the fold of a cell
+
+
 class KernelOptions(Node):
     """`strategy`: of `withloop.strategies`, for what no pragma maps; "auto" also lets threads share folds. `merge`:
     whether pieces of one with-loop may share a launch. `fold_threads`: of a block that folds, a power of two.

@@ -14,7 +14,7 @@ from sacpy.jit.analysis.intervals import Interval, Slice, slice_of
 from sacpy.jit.analysis.shared_planner import BYTES
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import free
-from sacpy.jit.kernels.launches import KernelOptions
+from sacpy.jit.kernels.launches import ONE_THREAD, KernelOptions
 from sacpy.jit.kernels.numbers import Numbers, space_of
 from sacpy.jit.kernels.reduction import MOST_COPIES, keeps_order
 from sacpy.jit.kernels.shares import threads_of
@@ -104,6 +104,8 @@ class Row(Cell):
         what a pragma asks for; then a block has a cell."""
         if way is not None:
             return Share(1, threads_of(length, options.fold_threads, options.device, way), 1)
+        if options.row_length >= ONE_THREAD:
+            return None
         full = options.device.processors * _FULL
         if self.alike and cells >= options.device.processors * _ALIKE:
             return None

@@ -25,6 +25,7 @@ from sacpy.jit.ir import graph as graphs
 from sacpy.jit.ir.graph import Fold, Let, Unit, WithLoop, statements
 from sacpy.jit.kernels import KernelOptions, Refused, Template, build
 from sacpy.jit.kernels.by_index import reorders
+from sacpy.jit.kernels.launches import ONE_THREAD
 from sacpy.jit.kinds import Kind
 from sacpy.jit.passes.mappings import multiplies
 from sacpy.jit.run.compiler import Clock, compile_unit, optimised, specialised
@@ -39,7 +40,6 @@ from sacpy.nodes import replace
 from sacpy.withloop.errors import MappingError
 
 LARGE = 1 << 20  # bytes of arguments from which on a call may be worth the GPU
-ONE_THREAD = 1 << 62  # indices of a cell's fold that a block may share: never
 LONG = 512  # an int argument that may be a large extent
 _LIBRARY = str(STDLIB)
 
