@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sacpy.jit.analysis.combine import Cell, cell_of
+from sacpy.jit.analysis.folds import recognised
 from sacpy.jit.analysis.intervals import Interval, Slice, slice_of
 from sacpy.jit.analysis.shared_planner import BYTES
 from sacpy.jit.ir import graph as g
@@ -98,13 +99,19 @@ class Row(Cell):
         """Whether operands keep their order."""
         return keeps_order(self.folds)
 
+    @property
+    def exact(self) -> bool:
+        """Whether folds give the same however their operands are grouped."""
+        found = [recognised(f) for f in self.folds]
+        return all(f is not None and f.exact for f in found)
+
     def share(self, cells: int, length: int, options: KernelOptions, way: GpuFold | None = None) -> Share | None:
         """How to share folds of some length; None where a thread for each cell does better. Where order counts, each
         thread has a run of its own, so that threads read far apart along a row, as they would with a row each. `way`:
         what a pragma asks for; then a block has a cell."""
         if way is not None:
             return Share(1, threads_of(length, options.fold_threads, options.device, way), 1)
-        if options.row_length >= ONE_THREAD:
+        if options.row_length >= ONE_THREAD and not self.exact:
             return None
         full = options.device.processors * _FULL
         if self.alike and cells >= options.device.processors * _ALIKE:
