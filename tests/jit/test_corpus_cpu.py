@@ -11,9 +11,16 @@ from tests.tools import ROOT, first_directive, read_directives
 
 CORPUS = ROOT / "tests" / "corpus"
 PROGRAMS = sorted(path for path in CORPUS.rglob("*.sac") if path.with_suffix(".out").exists())
+LONG = {"distribution"}
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.relative_to(CORPUS).with_suffix("").as_posix())
+def name_of(path: Path) -> str:
+    return path.relative_to(CORPUS).with_suffix("").as_posix()
+
+
+@pytest.mark.parametrize(
+    "program", [pytest.param(p, marks=[pytest.mark.long] * (name_of(p) in LONG), id=name_of(p)) for p in PROGRAMS]
+)
 def test_program_prints_what_it_should(program: Path, tmp_path: Path) -> None:
     directives = read_directives(program)
     stdin = first_directive(directives, "stdin")

@@ -607,7 +607,8 @@ def test_squares_keep_to_the_limits_of_the_grid() -> None:
 
 @pytest.mark.parametrize("strategy", ["auto", "jing", "foldall"])
 @pytest.mark.parametrize(
-    ("m", "length", "n"), [(17, 3, 34), (2, 5, 3), (18, 35, 17), pytest.param(70, 33, 1, marks=pytest.mark.long)]
+    ("m", "length", "n"),
+    [(17, 3, 34), (2, 5, 3), *(pytest.param(*p, marks=pytest.mark.long) for p in ((18, 35, 17), (70, 33, 1)))],
 )
 def test_products_are_loaded_in_strips_under_every_strategy_where_that_is_asked_for(
     strategy: str, m: int, length: int, n: int
@@ -661,7 +662,7 @@ def crowded(pragma: str, before: int) -> str:
     return "int[.,.] f(int[.,.] a) { return with { " + parts + " } : genarray([50,60], -1); }"
 
 
-@pytest.mark.parametrize("before", [1, 5, 13])
+@pytest.mark.parametrize("before", [5, *(pytest.param(n, marks=pytest.mark.long) for n in (1, 13))])
 def test_a_mapping_is_kept_where_there_are_more_than_64_pieces(before: int) -> None:
     array = np.arange(3000, dtype=np.int32).reshape(50, 60)
     found = run(crowded("\n#pragma gpukernel GridBlock(2, SplitLast(2, ShiftLB(Gen)))\n", before), array, merge=False)

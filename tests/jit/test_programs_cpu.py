@@ -9,7 +9,7 @@ from tests.jit.corpus import run_natively
 from tests.test_programs import PROGRAMS, beside, name_of
 from tests.tools import ROOT, run_file
 
-LONG = {"components", "frontiers", "neighbours", "radix_join", "redblack", "search"}
+LONG = {"big_numbers", "components", "frontiers", "neighbours", "occurrence_sort", "radix_join", "redblack", "search"}
 """Programs that compile the library's sorts, or many functions, which takes seconds."""
 ERRORS = sorted((ROOT / "tests" / "errors").glob("*-run-*.sac"))
 

@@ -233,7 +233,18 @@ def world() -> World:
 FAMILIES = re.compile(r"(NPY|NPZ|Raw)::(read|map)[A-Z]\w+?(Byte|Short|Int|Long|Ubyte|Ushort|Uint|Ulong|Float)/\d")
 
 
-@pytest.mark.parametrize("name", sorted(name for name in natives.TABLE if not FAMILIES.fullmatch(name)))
+# whose texts take long to be made
+LONG = {"ComplexIO::print/3", "FibreIO::FibrePrint/2", "String::tos/2"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.long] * (name in LONG))
+        for name in sorted(natives.TABLE)
+        if not FAMILIES.fullmatch(name)
+    ],
+)
 def test_a_native_asks_for_room(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if name in NO_MEMORY:
         pytest.skip(NO_MEMORY[name])

@@ -103,7 +103,7 @@ def test_interpreted(name: str, base: str) -> None:
             agrees(there, name, base, n)
 
 
-@pytest.mark.parametrize(("name", "base", "threads"), [*sampled(2, 2), *sampled(21, 1)])
+@pytest.mark.parametrize(("name", "base", "threads"), [*sampled(3, 2), *sampled(21, 1)])
 def test_on_the_cpu(name: str, base: str, threads: int) -> None:
     there = library("cpu", threads)
     with small_chunks():
@@ -112,7 +112,7 @@ def test_on_the_cpu(name: str, base: str, threads: int) -> None:
                 agrees(there, name, base, n)
 
 
-@pytest.mark.parametrize(("name", "base"), sampled(8))
+@pytest.mark.parametrize(("name", "base"), sampled(11))
 def test_on_the_emulator(name: str, base: str) -> None:
     there = library("emulator")
     for n in SIZES[:-4]:
@@ -130,8 +130,8 @@ def test_on_the_emulator_with_blocks_in_another_order(name: str, order: str) -> 
 
 
 LARGE = (
-    "cumsum", "cummax", "segment_sum", "filter_sparse", "nonzero_sparse", "bincount_m", "scatter_max", "sort",
-    "argsort", "argsort_close", "unique", "filter", "argmax",
+    "cumsum", "cummax", "segment_sum", "filter_sparse", "nonzero_sparse", "scatter_max", "sort",
+    "argsort", "unique", "filter", "argmax",
 )  # fmt: skip
 
 
