@@ -9,7 +9,21 @@ from tests.jit.corpus import run_natively
 from tests.test_programs import PROGRAMS, beside, name_of
 from tests.tools import ROOT, run_file
 
-LONG = {"big_numbers", "components", "frontiers", "neighbours", "occurrence_sort", "radix_join", "redblack", "search"}
+LONG = {
+    "banded",
+    "big_numbers",
+    "borders",
+    "components",
+    "convnet",
+    "frontiers",
+    "neighbours",
+    "occurrence_sort",
+    "radix_join",
+    "redblack",
+    "run_lengths",
+    "search",
+    "standings",
+}
 """Programs that compile the library's sorts, or many functions, which takes seconds."""
 ERRORS = sorted((ROOT / "tests" / "errors").glob("*-run-*.sac"))
 
