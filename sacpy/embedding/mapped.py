@@ -125,16 +125,13 @@ def launched(engine: Engine | None, which: str = "") -> list[Drawn]:
 
 
 def _launched(engine: Engine | None, which: str) -> Iterator[Drawn]:
+    from sacpy.jit.ir.rewrite import place_of
     from sacpy.jit.reports.statistics import home
 
     for site in () if engine is None else engine.entered():
         for version in site.versions.values():
             for loop in version.device.runtime.loops if version.device is not None else ():
-                span = (
-                    loop.placed.with_loop.partitions[0].span
-                    if loop.placed.with_loop.partitions
-                    else loop.placed.let.span
-                )
+                span = place_of(loop.placed.let)
                 if which.isdigit() and not span.line <= int(which) <= span.line + span.text.count("\n"):
                     continue
                 name = home(site, span)

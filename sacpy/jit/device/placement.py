@@ -39,7 +39,7 @@ from sacpy.jit.ir.graph import (
     statements,
 )
 from sacpy.jit.ir.graph import Loop as GraphLoop
-from sacpy.jit.ir.rewrite import bound, uses
+from sacpy.jit.ir.rewrite import bound, place_of, uses
 from sacpy.jit.kernels.residence import Judge, Residence, outputs, runs
 from sacpy.jit.passes.mappings import stands
 from sacpy.lang.source import Span
@@ -135,10 +135,7 @@ def place(unit: Unit, judge: Judge, tools: PieceContext) -> Plan:
         if f is unit.root or any(map(placer.sides.may, f.body.statements)):
             placer.plan.functions.append(f)
             placer.block(f.body, uses(f.body))
-    for let, reason in placer.sides.stays:
-        assert isinstance(let.rhs, WithLoop)
-        span = let.rhs.partitions[0].span if let.rhs.partitions else let.span
-        placer.plan.stays.append(Stays(span, reason))
+    placer.plan.stays += [Stays(place_of(let), reason) for let, reason in placer.sides.stays]
     return placer.plan
 
 
@@ -148,7 +145,6 @@ class _Placer:
         self.tools = tools
         self.plan = Plan(unit)
         self.sides = Residence(unit, judge)
-        self.used = sum((uses(f.body) for f in unit.functions), Counter[str]())
 
     # ---- statements
 
@@ -177,7 +173,7 @@ class _Placer:
             plan.placed[id(s)] = self.native((s,), s.targets)
         elif isinstance(s.rhs, WithLoop):
             native = self.native((s,), s.targets)
-            idle = frozenset(t.name for t in s.targets if not self.used[t.name])
+            idle = frozenset(t.name for t in s.targets if not used[t.name])
             repeats = any(self.repeats(p.body, ()) for p in s.rhs.partitions)
             loop = Loop(len(plan.loops), s, native.piece.inputs, native, tuple(_extents(s.rhs)), idle, repeats)
             plan.loops.append(loop)

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from sacpy.jit.ir.graph import Block, Let, Unit, WithLoop, blocks
 from sacpy.jit.ir.kernel import Kernel
+from sacpy.jit.ir.rewrite import place_of
 from sacpy.jit.kernels import KernelOptions, Refused, Template, build
 from sacpy.jit.kernels.residence import Residence
 from sacpy.jit.options import Options
@@ -46,9 +47,7 @@ def kernels_text(unit: Unit, stage: str, options: Options) -> str:
 
     residence, texts = Residence(unit, judge), []
     for let in _outer(unit):
-        assert isinstance(let.rhs, WithLoop)
-        span = let.rhs.partitions[0].span if let.rhs.partitions else let.span
-        head = f"{mark} with-loop, line {span.line}"
+        head = f"{mark} with-loop, line {place_of(let).line}"
         reason = residence.reason(let)
         if reason:
             texts.append(f"{head}: stays on the CPU: {reason}\n")

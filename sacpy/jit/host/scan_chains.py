@@ -48,17 +48,15 @@ class Chaining(Chunk):
             source, result = changed(low, r, r.params.index(array), targets, dying, into)
             copy_around(low, r, source, result, lower, upper)
             self.results.append(result)
-        for (t, slot), a in zip(self.slots, self.chain.accumulators):
-            code.store(t, low.text(r.initial[r.params.index(a)]), slot)
+        self.set(self.slots, [low.text(r.initial[r.params.index(a)]) for a in self.chain.accumulators])
         results = dict(zip((a.name for a in self.chain.arrays), self.results))
         if low.parallel:
             spread(low, self, lower, upper)
         else:
-            starts = [code.load(t, slot) for t, slot in self.slots]
-            for (t, slot), value in zip(self.slots, self.applied(starts, self.piece(lower, upper, starts, polls=True))):
-                code.store(t, value, slot)
+            starts = self.get(self.slots)
+            self.set(self.slots, self.applied(starts, self.piece(lower, upper, starts, polls=True)))
         self.low = low
-        last = {a.name: Scalar(code.load(t, slot), a.base) for (t, slot), a in zip(self.slots, self.chain.accumulators)}
+        last = {a.name: Scalar(text, a.base) for text, a in zip(self.get(self.slots), self.chain.accumulators)}
         low.bind(targets, [results.get(p.name) or last[p.name] for p in r.params])
 
     def inside(self, chunked: Chunked) -> None:

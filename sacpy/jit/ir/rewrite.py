@@ -15,6 +15,7 @@ from typing import Any, TypeVar, overload
 
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.names import Names
+from sacpy.lang.source import Span
 from sacpy.nodes import replace
 
 R = TypeVar("R")
@@ -296,6 +297,12 @@ def loaded_only(*bodies: g.Block) -> set[str]:
                     others.update(a.name for a in g.operands(s.rhs) if isinstance(a, g.Var))
                 waiting += g.blocks(s.rhs)
     return loaded - others
+
+
+def place_of(let: g.Let) -> Span:
+    """Where the text of a with-loop stands: its first partition, if it has one."""
+    assert isinstance(let.rhs, g.WithLoop)
+    return let.rhs.partitions[0].span if let.rhs.partitions else let.span
 
 
 def free(block: g.Block) -> set[str]:

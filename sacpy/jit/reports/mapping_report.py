@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from sacpy.interp.memory import in_words
 from sacpy.interp.values import dtype_of
 from sacpy.jit.ir import graph as g
+from sacpy.jit.ir.rewrite import place_of
 from sacpy.jit.kernels import KernelOptions, Launch, Refused, build
 from sacpy.jit.kernels.weights import weigh
 from sacpy.jit.passes.mappings import is_program, stands
@@ -118,17 +119,17 @@ def of_unit(unit: g.Unit, options: KernelOptions) -> list[LoopReport]:
                     reason = refusal.reason
                 except MappingError as error:
                     reason = error.message
-                found.append(LoopReport(_span(s), _operators(s.rhs), len(s.rhs.partitions), reason=reason))
+                found.append(LoopReport(place_of(s), _operators(s.rhs), len(s.rhs.partitions), reason=reason))
     return found
 
 
 def gone(before: g.Unit, after: g.Unit) -> list[LoopReport]:
     """The with-loops of a graph that the passes left nothing of: fused into those that use them, unrolled, or found to
     be needless."""
-    left = {_place(_span(s)) for s in _with_loops(after)}
-    found = {_place(_span(s)): s for s in _with_loops(before) if _span(s).source is not NOWHERE.source}
+    left = {_place(place_of(s)) for s in _with_loops(after)}
+    found = {_place(place_of(s)): s for s in _with_loops(before) if place_of(s).source is not NOWHERE.source}
     return [
-        LoopReport(_span(s), _operators(s.rhs), len(s.rhs.partitions), gone=True)
+        LoopReport(place_of(s), _operators(s.rhs), len(s.rhs.partitions), gone=True)
         for place, s in found.items()
         if place not in left and isinstance(s.rhs, g.WithLoop)
     ]
@@ -146,7 +147,8 @@ def inside(unit: g.Unit) -> list[LoopReport]:
             for s in g.statements(p.body):
                 if isinstance(s, g.Let) and isinstance(s.rhs, g.WithLoop) and stands(s.rhs):
                     found.setdefault(
-                        _place(_span(s)), LoopReport(_span(s), _operators(s.rhs), len(s.rhs.partitions), inside=True)
+                        _place(place_of(s)),
+                        LoopReport(place_of(s), _operators(s.rhs), len(s.rhs.partitions), inside=True),
                     )
     return list(found.values())
 
@@ -159,11 +161,6 @@ def _with_loops(unit: g.Unit) -> Iterator[g.Let]:
 
 def _place(span: Span) -> tuple[str, int, int]:
     return span.source.name, span.start, span.end
-
-
-def _span(let: g.Let) -> Span:
-    assert isinstance(let.rhs, g.WithLoop)
-    return let.rhs.partitions[0].span if let.rhs.partitions else let.span
 
 
 def _operators(w: g.WithLoop) -> str:
@@ -183,7 +180,7 @@ def _loop(loop: DeviceLoop, placed: Placed, assemble: Assembler) -> LoopReport:
         written = sum(b.size * dtype_of(b.base).itemsize for b in last.plan.results)
         read = sum(_size(v.type, numbers) for v in loop.placed.inputs if isinstance(v.type, g.ArrayType))
     return LoopReport(
-        _span(loop.placed.let),
+        place_of(loop.placed.let),
         _operators(w),
         len(w.partitions),
         placed.device,
