@@ -225,3 +225,13 @@ def test_core_of_every_program_and_what_it_calls_is_well_formed(path: Path) -> N
 )
 def test_help_names_what_was_meant(text: str, help: str) -> None:
     assert help in (errors_of(text)[0].help or "")
+
+
+@pytest.mark.parametrize("operator", ["fold(h, 0)", "scan(h, 0)"])
+def test_a_function_of_an_operator_that_takes_too_many_is_told_what_it_is_called_with(operator: str) -> None:
+    (found,) = errors_of(
+        "int h(int a, int b, int c) { return a; } "
+        f"int[*] f(int[.] v) {{ return with {{ ([0] <= [i] < [2]) : i; }} : {operator}; }}"
+    )
+    assert found.code == "E0415" and found.message == "h takes 3 arguments, not 2"
+    assert found.help.startswith("name a function of 2: it is called with what there is so far")

@@ -87,7 +87,9 @@ def no_instance(
             span,
             f"{len(types)} given",
             labels=labels,
-            help=f"give {counts}",
+            help=f"give {counts}"
+            if len(args) == len(types)
+            else f"name a function of {len(types)}: it is called with what there is so far, and with the next value",
         )
     fitting = sorted(
         (e for e in entries if len(e.definition.params) == len(types)), key=lambda e: _distance(cx, e, types)
