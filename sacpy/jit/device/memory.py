@@ -24,7 +24,7 @@ from sacpy.jit.device.storage import Account, Fill, Storage, Transfers
 from sacpy.jit.failures import OutOfMemory
 
 GRAIN = 256  # bytes; the device's own allocations begin at multiples of that
-SHORT = 1024  # bytes that take no longer to fetch than one element does
+SHORT = 64  # bytes that take no longer to fetch than one element does
 ELEMENTS = 16  # single elements read from the device, after which the whole array is fetched
 
 
