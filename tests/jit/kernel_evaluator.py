@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import product
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -81,7 +82,7 @@ class KernelRun:
         assert np.prod(launch.grid) == np.prod(grid) and np.prod(launch.block) == np.prod(block), launch
         assert tuple(map(self.get, kernel.grid)) == grid, (kernel.grid, grid)
         assert tuple(map(self.get, kernel.block)) == block, (kernel.block, block)
-        self.extents = block
+        self.extents, self.arrived = block, 0
         scratch = {b.name: b.extents for b in launch.scratch}
         for place in product(*map(range, grid)):
             self.own.clear()
@@ -173,6 +174,10 @@ class KernelRun:
                 case k.BlockIf():
                     if self.get(s.condition):
                         self.block(s.then)
+                case k.LastBlock():
+                    self.arrived += 1
+                    if self.arrived == prod(map(self.get, self.kernel.grid)):
+                        self.block(s.body)
 
     def shuffle(self, s: k.Shuffle) -> None:
         threads = list(product(*map(range, self.extents)))

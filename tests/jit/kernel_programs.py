@@ -167,6 +167,13 @@ class P:
         outer.append(k.BlockIf(condition, tuple(self.body)))
         self.body = outer
 
+    @contextmanager
+    def last(self, flag: Var) -> Any:
+        outer, self.body = self.body, []
+        yield
+        outer.append(k.LastBlock(flag, tuple(self.body)))
+        self.body = outer
+
     def kernel(self, slots: Sequence[Var] = ()) -> k.Kernel:
         made = k.Kernel(
             self.name,
@@ -525,10 +532,37 @@ def warps() -> Program:
     )
 
 
+def whole_sum() -> Program:
+    """The sum over all blocks, by the last one, which all threads of a grid of two axes come to."""
+    p = P("whole_sum", [2, 3], [4, 8])
+    n = p.scalar("n")
+    a, parts, r = p.array("a", "int", n), p.result("parts", "int", 2, 3), p.result("r", "int", 1)
+    part, flag = p.allocate("shared", "int", 32), p.allocate("shared", "int", 1)
+    row, column = p.block_index
+    with p.forall(4, 8) as (t, y, x):
+        own = t.op("add", t.op("mul", y, 8), x)
+        i = t.op("add", t.op("mul", t.op("add", t.op("mul", row, 3), column), 32), own)
+        t.store(part, own, t.choose(t.op("lt", i, n), lambda c: c.load(a, i), lambda c: 0))
+    p.barrier()
+    with p.forall(1) as (t, _):
+        t.store(parts, row, column, t.loop(0, 32, 0, lambda c, i, s: c.op("add", s, c.load(part, i))))
+    with p.last(flag):
+        with p.forall(6) as (t, x):
+            t.store(part, x, t.load(parts, t.op("div", x, 3), t.op("mod", x, 3)))
+        p.barrier()
+        with p.forall(1) as (t, _):
+            t.store(r, 0, t.loop(0, 6, 0, lambda c, i, s: c.op("add", s, c.load(part, i))))
+    xs = RANDOM.integers(-99, 99, 170).astype(np.int32)
+    padded = np.concatenate([xs, np.zeros(22, np.int32)])
+    zeros = [np.zeros((2, 3), np.int32), np.zeros(1, np.int32)]
+    sums = padded.reshape(2, 3, 32).sum(2).astype(np.int32)
+    return program(p, [170, xs, *zeros], parts=sums, r=np.array([xs.sum()], np.int32))
+
+
 PROGRAMS: dict[str, Callable[[], Program]] = {
     make.__name__: make
     for make in (elementwise, transposed, strided_grid, tree_sum, stencil, matmul, private_array, scratch_array,
-        block_parameter, unflattened, unflattened_long, scan, interior, warps)
+        block_parameter, unflattened, unflattened_long, scan, interior, warps, whole_sum)
 } | {"elementwise_long": lambda: elementwise("long")}  # fmt: skip
 
 # ---------------------------------------------------------------- kernels with a fault
@@ -574,6 +608,9 @@ def _block_variants(body: tuple[Any, ...]) -> list[tuple[str, tuple[Any, ...]]]:
                 ]
             case k.BlockIf():
                 found += [(w, (*before, k.BlockIf(s.condition, inner), *after)) for w, inner in _block_variants(s.then)]
+            case k.LastBlock():
+                found.append(("no last block", (*before, *s.body)))
+                found += [(w, (*before, k.LastBlock(s.flag, inner))) for w, inner in _block_variants(s.body)]
             case k.ForAll():
                 found += [
                     (w, (*before, k.ForAll(s.index, s.extents, inner), *after)) for w, inner in _thread_variants(s.body)

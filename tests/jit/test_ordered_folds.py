@@ -224,7 +224,7 @@ def test_the_device_keeps_order_over_many_blocks(strategy: str) -> None:
     for name in WANTED:
         assert there(name, SIZES[-1]) == wanted(name, SIZES[-1]), name
     assert there("of_matrix", 1000, 200) == of_matrix(1000, 200)
-    assert there.machine.launches >= 2 * len(WANTED)
+    assert there.machine.launches > (2 if strategy != "auto" else 1) * len(WANTED)
 
 
 LINE = "CompressGrid([1], ShiftLB(Gen))"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sacpy.jit.analysis.shared_planner import plan_shared
 from sacpy.jit.ir.graph import INT, ArrayType, Const, ScalarType, Var, integer
-from sacpy.jit.ir.kernel import Allocate, Barrier, BlockFor, BlockIf, BlockStmt, ForAll, Kernel, Store
+from sacpy.jit.ir.kernel import Allocate, Barrier, BlockFor, BlockIf, BlockStmt, ForAll, Kernel, LastBlock, Store
 
 
 def array(name: str, n: int, base: str = "double") -> Var:
@@ -38,6 +38,13 @@ def test_a_barrier_lets_an_array_take_the_place_of_another() -> None:
 def test_a_barrier_that_may_not_be_reached_parts_nothing() -> None:
     inner = BlockIf(Const("bool", True), (Barrier(),))
     assert plan_shared(kernel(*ALLOCATE[:2], touch(A), inner, touch(B))).size == 56
+
+
+def test_what_the_last_block_is_told_in_takes_the_place_of_what_was_before_only() -> None:
+    flag = Var("flag", ArrayType("int", (integer(1),)))
+    body = (*ALLOCATE[:2], Allocate(flag, "shared"), touch(A), LastBlock(flag, (touch(B), Barrier(), touch(B))))
+    plan = plan_shared(kernel(*body))
+    assert plan.offsets == {"a": 0, "b": 0, "flag": 32}
 
 
 def test_arrays_of_a_loop_live_through_all_of_it() -> None:

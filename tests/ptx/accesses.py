@@ -40,6 +40,7 @@ class Accesses:
     warp: A
     grid_block: A
     phase: A
+    first: int
     p: Program
 
     def who(self, lanes: A, k: int) -> str:
@@ -190,6 +191,8 @@ class Accesses:
                 )
                 _, once = np.unique(key, return_index=True)
                 now = left[once]
+                if races and races.fenced and space == "global":
+                    races.meet(self, lanes[now], address[now])
                 old = self.load(space, address[now], size, 1, lanes[now], None, False, text, pc)
                 out[now] = old
                 self.store(space, address[now], [f(old, *[o[now] for o in operands])], size, lanes[now], None, text, pc)
@@ -197,6 +200,11 @@ class Accesses:
         finally:
             self.races, self.counts = races, counts
         return out
+
+    def fence(self, lanes: A, guard: A) -> None:
+        """A fence for the whole device."""
+        if self.races:
+            self.races.fence(self, lanes if guard is None else lanes[np.broadcast_to(guard, (len(lanes),))])
 
     def trap(self, text: str, lanes: A) -> None:
         raise Trapped(f"{text} by {self.who(lanes, 0)}")

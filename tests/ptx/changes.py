@@ -6,12 +6,22 @@ import re
 from collections.abc import Iterator
 
 _BARRIER = re.compile(r"^\s*(?:bar\.sync|barrier(?:\.cta)?\.sync(?:\.aligned)?|bar\.cta\.sync)\s[^\n]*\n", re.M)
+_FENCE = re.compile(r"^\s*(?:membar\.gl|fence\.[\w.]*gpu);[^\n]*\n", re.M)
 _BRANCH = re.compile(r"^\s*@!?%p\d+\s+bra(?:\.uni)?\s+([\w$]+);[^\n]*\n", re.M)
 
 
 def without_barriers(ptx: str) -> Iterator[str]:
     """The text without its first barrier, without its second one, and so on."""
-    for m in _BARRIER.finditer(ptx):
+    yield from _without(_BARRIER, ptx)
+
+
+def without_fences(ptx: str) -> Iterator[str]:
+    """The same with fences for the whole device."""
+    yield from _without(_FENCE, ptx)
+
+
+def _without(what: re.Pattern[str], ptx: str) -> Iterator[str]:
+    for m in what.finditer(ptx):
         yield ptx[: m.start()] + ptx[m.end() :]
 
 

@@ -1,4 +1,8 @@
-"""Races: accesses of two threads to one byte, one of them a store, that nothing orders."""
+"""Races: accesses of two threads to one byte, one of them a store, that nothing orders.
+
+Barriers order what the threads of a block do. Blocks are ordered by an atomic at one address between fences: what a
+block wrote before its fence comes before what another one does after its own, if its atomic came first.
+"""
 
 from __future__ import annotations
 
@@ -22,11 +26,13 @@ class Racing:
         self.several = np.zeros(size, np.bool_)  # several readers in that phase
         self.blocks = np.zeros(size, np.int64)  # the block of the readers, -1: of several
         self.nc = np.zeros(size, np.int64)  # launch in which it was read as constant
+        self.acquired: dict[int, dict[int, int]] = {}  # by block: up to which phase of which others it comes behind
 
     def load(self, at: A, thread: A, phase: A, block: A, first: int) -> A:
         """Notes reads; gives which race with a write. `first`: the first thread of this launch."""
         w = self.writer[at]
         bad = (w >= first) & (w != thread) & ((self.writer_phase[at] == phase) | (self.of(w) != block))
+        bad &= ~self.acquired_by(block, bad, at)
         old = self.reader[at]
         fresh = old < first
         same = ~fresh & (self.reader_phase[at] == phase)
@@ -44,11 +50,21 @@ class Racing:
     def store(self, at: A, thread: A, phase: A, block: A, first: int) -> A:
         w, r = self.writer[at], self.reader[at]
         bad = (w >= first) & (w != thread) & ((self.writer_phase[at] == phase) | (self.of(w) != block))
+        bad &= ~self.acquired_by(block, bad, at)
         bad |= (r >= first) & (
             (self.blocks[at] != block) | ((self.reader_phase[at] == phase) & (self.several[at] | (r != thread)))
         )
         self.writer[at], self.writer_phase[at] = thread, phase
         return bad | (self.writer[at] != thread)
+
+    def acquired_by(self, block: A, bad: A, at: A) -> A:
+        """Of accesses that seem to race, which come behind what other blocks wrote."""
+        found = np.zeros(len(at), np.bool_)
+        for n in np.flatnonzero(bad) if self.acquired else ():
+            writer = int(self.of(self.writer[at[n]]))
+            known = self.acquired.get(int(block[n]), {})
+            found[n] = writer != block[n] and known.get(writer, -1) >= self.writer_phase[at[n]]
+        return found
 
     block_of: A = None  # of the threads of this launch
     first = 0
@@ -73,6 +89,10 @@ class Races:
         if self.whole is None:
             self.whole = Racing(size)
         self.whole.block_of, self.whole.first = np.arange(blocks * threads) // threads, self.first
+        self.fenced: dict[int, int] = {}  # by block: up to which phase its writes come before what it does next
+        self.released: dict[int, dict[int, int]] = {}  # by address: those that were there
+        self.met: dict[int, dict[int, int]] = {}  # by block: those that were there before it
+        self.whole.acquired = {}
 
     def end(self) -> None:
         self.next += 1 << 20
@@ -80,6 +100,23 @@ class Races:
     def batch(self, number: int, size: int) -> None:
         self.shared = Racing(size)
         self.shared.block_of, self.shared.first = self.whole.block_of, self.first  # type: ignore[union-attr]
+
+    def fence(self, run: Accesses, lanes: A) -> None:
+        """Threads make what they wrote seen, and see what was made seen to them."""
+        assert self.whole is not None
+        for block, threads in zip(*np.unique(run.grid_block[lanes], return_counts=True), strict=True):
+            phase = int(run.phase[block - run.first])
+            self.fenced[int(block)] = phase if threads == self.per_block else phase - 1
+            if block in self.met:
+                self.whole.acquired.setdefault(int(block), {}).update(self.met[block])
+
+    def meet(self, run: Accesses, lanes: A, addresses: A) -> None:
+        """Threads combine what is at some addresses, in this order."""
+        for block, address in zip(run.grid_block[lanes].tolist(), addresses.tolist(), strict=True):
+            there = self.released.setdefault(address, {})
+            self.met.setdefault(block, {}).update(there)
+            if block in self.fenced:
+                there[block] = self.fenced[block]
 
     def touch(self, run: Accesses, kind: str, space: str, at: A, size: int, lanes: A, nc: bool, text: str) -> None:
         if space == "global" and len(at) and (at == self.spared).all():

@@ -279,8 +279,8 @@ def nothing_follows(kernel: k.Kernel, what: str) -> bool:
                 if not number[0]:
                     return not behind
                 number[0] -= 1
-            elif isinstance(s, k.BlockFor | k.BlockIf):
-                inner: Sequence[k.BlockStmt] = s.body if isinstance(s, k.BlockFor) else s.then
+            elif isinstance(s, k.BlockFor | k.BlockIf | k.LastBlock):
+                inner: Sequence[k.BlockStmt] = s.then if isinstance(s, k.BlockIf) else s.body
                 again = isinstance(s, k.BlockFor) and any(_uses(n, shared) for n in inner)
                 found = search(inner, behind or again)
                 if found is not None:

@@ -38,6 +38,7 @@ double[m,n] blur(double[m,n] a)
 double[n] times(double[n] v, double k) { return { [i] -> v[i] * k | [i] < [n] }; }
 int[.] at(int[n] v, int[m] w) { return { [i] -> v[w[i]] | [i] < [m] }; }
 double total(double[n] v) { return with { ([0] <= [i] < [n]) : v[i]; } : fold(+, 0.0); }
+double of_blocks(double[n] v) { return with { ([0] <= [i] < [n]) : v[i]; } : fold(+, 0.0); }
 float[m,n] product(float[m,k] a, float[k,n] b)
 {
   return with {
@@ -50,6 +51,7 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "blur": (RANDOM.standard_normal((40, 50)),),
     "times": (RANDOM.standard_normal(500), 2.0),
     "total": (RANDOM.standard_normal(1000),),
+    "of_blocks": (RANDOM.standard_normal(9000),),
     "product": tuple(RANDOM.standard_normal((37, 37)).astype(np.float32) for _ in "ab"),
 }
 
@@ -150,6 +152,21 @@ def texts(function: str) -> list[str]:
 @pytest.mark.parametrize("function", ["blur", "total", "product"])
 def test_a_missing_barrier_is_found(function: str) -> None:
     assert removed(function, changes.without_barriers, "race in shared memory") >= 1
+
+
+def test_a_missing_fence_is_found() -> None:
+    """Between what blocks leave and the block that is done last, which puts it together."""
+    assert removed("of_blocks", changes.without_fences, "race in global memory") == 2
+
+
+def test_blocks_are_counted_anew_in_each_launch() -> None:
+    gpu = PtxCuda("sm_90", processors=4)
+    module = session(gpu).compile(BLUR)
+    (v,) = ARGUMENTS["of_blocks"]
+    for n in (9000, 5000, 1, 0, 8191, 9000):
+        assert np.isclose(module.of_blocks(v[:n]), v[:n].sum(), rtol=1e-12)
+        assert np.isclose(module.total(v[:n]), v[:n].sum(), rtol=1e-12)
+    assert gpu.findings.lines() == []
 
 
 @pytest.mark.parametrize("function", ["times", "blur"])

@@ -15,7 +15,8 @@ class Together(Operands):
     do_barrier = do_bar
 
     def do_membar(self, i: Instr, g: str) -> None:
-        pass
+        if not {"cta", "cluster"} & set(i.mods):
+            self.say(f"S.fence(lanes, {g or None})")
 
     do_fence = do_membar
 

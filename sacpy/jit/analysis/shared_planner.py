@@ -20,6 +20,7 @@ from sacpy.jit.ir.kernel import (
     BlockStmt,
     ForAll,
     Kernel,
+    LastBlock,
     Let,
     Store,
     ThreadStmt,
@@ -80,6 +81,11 @@ class _Walk(Record):
                     self.loop(s)
                 case BlockIf():
                     self.block(s.then, certain=False)
+                case LastBlock():  # a barrier, then all threads read the flag
+                    self.barriers.append(self.now)
+                    self.now += 1
+                    self.use({s.flag.name})
+                    self.block(s.body, certain=False)
 
     def loop(self, s: BlockFor) -> None:
         start = self.now

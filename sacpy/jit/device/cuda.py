@@ -87,7 +87,7 @@ class CudaMachine:
         self._pinned: list[tuple[Any, Array, Any]] = []
         self._streams: dict[int, Any] = {}
         with self._driver():
-            self._word = self._device.allocate(4, stream=self._stream)
+            self._word = self._device.allocate(8, stream=self._stream)  # what failed; how many blocks have come
             self._word.fill(0, stream=self._stream)
         self._found = np.zeros(1, np.int32)
         self._unsettled = False

@@ -1,8 +1,9 @@
 """The GPU's machine: every thread runs the kernel's text; what is of the block is computed by all its threads alike.
 
 Text is LLVM IR with typed pointers and address spaces, which libNVVM (both dialects), LLVM's NVPTX and nothing newer
-than they need. After the kernel's own parameters come the scratch arrays, in order, and the check word (`i32*`, 0 while
-all checks held, then the number of one that did not).
+than they need. After the kernel's own parameters come the scratch arrays, in order, and two words (`i32*`): the check
+word, 0 while all checks held, then the number of one that did not; and how many blocks have come to where the last one
+goes on, 0 before and after each launch.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from sacpy.jit.emission.libdevice import DEVICE_ROWS
 from sacpy.jit.emission.machine import Machine, Memory
 from sacpy.jit.emission.multiples import Multiples
 from sacpy.jit.ir.graph import ArrayType, Const, Op, Var
-from sacpy.jit.ir.kernel import ALIGNMENT, WARP, Kernel, SeqFor, While, thread_statements
+from sacpy.jit.ir.kernel import ALIGNMENT, WARP, Kernel, SeqFor, While, read_by_the_last, thread_statements
 from sacpy.jit.ir.matrix_units import FORMS, OWN
 from sacpy.jit.llvm.legal import LLVM_TYPES, SIZES, Code, Module, memory_type, size_of
 from sacpy.jit.llvm.scalars import Style
@@ -101,6 +102,7 @@ class DeviceMachine(Machine):
         self.spaces = spaces(kernel)
         self.plan = shared_plan(kernel)
         written = {w.array.name for w in kernel.writes}
+        self.exchanged = written & read_by_the_last(kernel)
         scratch = [a.array for a in allocations(kernel) if self.spaces[a.array.name] == "scratch"]
         params = [(self._passed(v, v.name not in written), f"%p{n}") for n, v in enumerate(kernel.params)]
         params += [
@@ -146,7 +148,9 @@ class DeviceMachine(Machine):
     def _passed(self, v: Var, read_only: bool) -> str:
         if isinstance(v.type, ArrayType):
             aligned = f" align {ALIGNMENT}" if self.kernel.aligned else ""
-            return pointer_type(memory_type(v.base), GLOBAL) + " noalias" + (" readonly" if read_only else "") + aligned
+            # what other blocks have changed is read: compilers may not take it that nobody else does
+            alone = "" if v.name in self.exchanged else " noalias"
+            return pointer_type(memory_type(v.base), GLOBAL) + alone + (" readonly" if read_only else "") + aligned
         return memory_type(v.base)
 
     # ---- the levels
@@ -190,6 +194,43 @@ class DeviceMachine(Machine):
         tail = self.code.module.attribute("convergent nounwind")
         self.code.module.declare("@llvm.nvvm.barrier0", f"declare void @llvm.nvvm.barrier0() {tail}")
         self.code.do("call void @llvm.nvvm.barrier0()")
+
+    def is_last(self, flag: Memory) -> str:
+        """The word behind the check word counts the blocks, and is 0 again when the last one has come."""
+        code, told = self.code, self.element(flag, ["0"])
+
+        def arrive() -> None:
+            count = code.pointer("i32", code.offset("i32", "%failed", "1"))
+            code.store("i32", code.op(f"atomicrmw add {count}, i32 1 monotonic"), told)
+
+        self._fence()
+        self.barrier()
+        self._first_thread(arrive)
+        self.barrier()
+        blocks = "1"
+        for axis in range(len(self.kernel.grid)):
+            text = self._register(f"nctaid.{AXES[axis]}")
+            blocks = text if blocks == "1" else code.op(f"mul i32 {blocks}, {text}")
+        return code.op(f"icmp eq i32 {code.load('i32', told)}, {code.op(f'sub i32 {blocks}, 1')}")
+
+    def begin_last(self) -> None:
+        self._fence()
+        self._first_thread(lambda: self.code.store("i32", "0", self.code.offset("i32", "%failed", "1")))
+
+    def _first_thread(self, body: Callable[[], None]) -> None:
+        code = self.code
+        inside, on = code.label("first"), code.label("on")
+        code.branch(code.op(f"icmp eq {self.word} {self.thread_number()}, 0"), inside, on)
+        code.place(inside)
+        body()
+        code.jump(on)
+        code.place(on)
+
+    def _fence(self) -> None:
+        """What a thread has written before is seen by all that see what it writes after."""
+        name = "@llvm.nvvm.membar.gl"
+        self.code.module.declare(name, f"declare void {name}() {self.code.module.attribute('nounwind')}")
+        self.code.do(f"call void {name}()")
 
     def shuffle(self, target: Memory, source: Memory, distance: int, site: int) -> None:
         code, element = self.code, source.element

@@ -11,6 +11,7 @@ import ctypes
 import struct
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -90,12 +91,14 @@ class Emulated:
         place = self.shapes.launch(args, scratch)
         if self.check:
             return self._checked(args, place, cover or {}, stop, order)
+        arrived = ctypes.c_int64(0)
+        run = partial(self._run, args, place, stop=stop, arrived=arrived)
         if threads == 1 or place.blocks < 2 or order != ORDERS[0]:
-            return self._outcome([self._run(args, place, 0, place.blocks, stop, order=order)])
+            return self._outcome([run(0, place.blocks, order=order)])
         cuts = [place.blocks * n // threads for n in range(threads + 1)]
         with ThreadPoolExecutor(threads) as pool:
             with unstruck():
-                parts = pool.map(lambda first, last: self._run(args, place, first, last, stop), cuts, cuts[1:])
+                parts = pool.map(run, cuts, cuts[1:])
             return self._outcome(list(parts))
 
     def _outcome(self, failed: Sequence[int]) -> Outcome:
@@ -132,7 +135,9 @@ class Emulated:
         place: Geometry,
         first: int,
         last: int,
+        *,
         stop: int,
+        arrived: ctypes.c_int64,
         control: int = 0,
         order: str = ORDERS[0],
     ) -> int:
@@ -143,7 +148,7 @@ class Emulated:
         words = (
             [_word(p, a) for p, a in zip(self.kernel.params, args)]
             + own
-            + [ctypes.addressof(failed), control, stop or ctypes.addressof(never)]
+            + [ctypes.addressof(failed), control, stop or ctypes.addressof(never), ctypes.addressof(arrived)]
         )
         packed = struct.pack(f"<{len(words)}Q", *(w & (1 << 64) - 1 for w in words))
         step = max(1, _ROUND // max(place.threads, 1)) if order == ORDERS[0] else 1
@@ -180,7 +185,8 @@ class Emulated:
         if beyond:  # nothing is run
             return Outcome(None, beyond, len(beyond))
         book = _Book(self.kernel, args, place)
-        failed = self._run(args, place, 0, place.blocks, stop, book.control.ctypes.data, order)
+        control, arrived = book.control.ctypes.data, ctypes.c_int64(0)
+        failed = self._run(args, place, 0, place.blocks, stop=stop, arrived=arrived, control=control, order=order)
         if stop and ctypes.c_int64.from_address(stop).value:
             return Outcome(None)  # what is not written would have been
         found = [
@@ -252,7 +258,7 @@ class _Book:
                 place.threads if of_thread else 0,
             )
         self.control = np.array(
-            [0, 0, 0, 0, 0, 0, MOST_FINDINGS, self.records.ctypes.data, *(d.ctypes.data for d in self.descriptions)],
+            [*[0] * 7, MOST_FINDINGS, self.records.ctypes.data, *(d.ctypes.data for d in self.descriptions)],
             np.int64,
         )
 

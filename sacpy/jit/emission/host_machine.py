@@ -4,8 +4,8 @@ the threads of a block.
 The function is `void sacpy_kernel(i64* arguments, i64 first, i64 last)`: it runs the blocks from `first` to before
 `last` (row-major in the grid). `arguments` has a word per parameter (scalars by value, sign-extended or as bits; arrays
 as addresses), one per allocated array (memory of a block; private and scratch arrays thread by thread), the address of
-the check word, where accesses are checked the address of the control words of `shadow`, and the address of the word
-that ends a launch.
+the check word, where accesses are checked the address of the control words of `shadow`, the address of the word that
+ends a launch, and that of the word that counts the blocks of the launch that have come to where the last one goes on.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from sacpy.jit.llvm.legal import LLVM_TYPES, Code, Module, memory_type
 from sacpy.jit.llvm.scalars import ROWS, Style
 
 ENTRY = "sacpy_kernel"
+_WORDS = (("ptr", "%stop"), ("ptr", "%arrived"))
 
 
 class HostMachine(Machine):
@@ -39,10 +40,11 @@ class HostMachine(Machine):
         memory = [
             ("ptr" if a.space == "shared" else "ptr noalias", f"%m{n}") for n, a in enumerate(allocations(kernel))
         ]
-        self.signature = [*params, *memory, ("ptr noalias", "%failed"), ("ptr noalias", "%control"), ("ptr", "%stop")]
+        self.signature = [*params, *memory, ("ptr noalias", "%failed"), ("ptr noalias", "%control"), *_WORDS]
         self.code = Code(module, "@body", "void", [*self.signature, ("i64", "%first"), ("i64", "%last")])
         self.block = ""
         self.grid: list[str] = []
+        self.launched: list[str] = []
         self.extents_of_block: list[str] = []
         self.thread: list[str] = []
         self.number = ""
@@ -62,6 +64,7 @@ class HostMachine(Machine):
 
         def block(number: str) -> None:
             self.block, rest = number, number
+            self.launched = grid
             self.grid = []
             for e in reversed(grid[1:]):
                 self.grid.insert(0, code.op(f"urem i64 {rest}, {e}"))
@@ -135,6 +138,13 @@ class HostMachine(Machine):
 
     def barrier(self) -> None:
         """Nothing: each phase ends before the next begins."""
+
+    def is_last(self, flag: Memory) -> str:
+        code, blocks = self.code, "1"
+        for e in self.launched:
+            blocks = code.product(blocks, e)
+        before = code.op("atomicrmw add ptr %arrived, i64 1 acq_rel")
+        return code.op(f"icmp eq i64 {code.sum(before, '1')}, {blocks}")
 
     def shuffle(self, target: Memory, source: Memory, distance: int, site: int) -> None:
         code = self.code
@@ -244,6 +254,13 @@ class CheckedMachine(HostMachine):
 
     def barrier(self) -> None:
         self._advance(shadow.EPOCH)
+
+    def is_last(self, flag: Memory) -> str:
+        self._advance(shadow.EPOCH)
+        return super().is_last(flag)
+
+    def begin_last(self) -> None:
+        self._set(shadow.ALONE, "1")
 
     def allocate(self, array: Var, space: str, extents: tuple[str, ...]) -> Memory:
         memory = super().allocate(array, space, extents)

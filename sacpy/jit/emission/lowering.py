@@ -24,6 +24,7 @@ from sacpy.jit.ir.kernel import (
     ForAll,
     If,
     Kernel,
+    LastBlock,
     Let,
     MultiplyAdd,
     SeqFor,
@@ -125,6 +126,12 @@ class Lowering:
                 self._block_for(s)
             case BlockIf():
                 self._branch(self.text(s.condition), lambda: self._block(s.then))
+            case LastBlock():
+                self._branch(self.machine.is_last(self.arrays[s.flag.name]), lambda: self._last(s))
+
+    def _last(self, s: LastBlock) -> None:
+        self.machine.begin_last()
+        self._block(s.body)
 
     def _branch(self, condition: str, then: Callable[[], None], otherwise: Callable[[], None] | None = None) -> None:
         code = self.code

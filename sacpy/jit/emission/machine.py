@@ -118,6 +118,13 @@ class Machine(ABC):
         warp, or its own."""
 
     @abstractmethod
+    def is_last(self, flag: Memory) -> str:
+        """Whether all other blocks of the launch have come here before, an i1. `flag`: as of `LastBlock`."""
+
+    def begin_last(self) -> None:  # noqa: B027 (where blocks run one after the other there is nothing to do)
+        """Written where the last block goes on: it sees what the others wrote before they came."""
+
+    @abstractmethod
     def multiply(self, target: Memory, left: Memory, right: Memory, form: str, site: int) -> None:
         """The threads of each warp multiply what they have of two matrices, and add it to what they have of a third
         one."""

@@ -18,7 +18,13 @@ from sacpy.jit.emission.toolchain import AssemblyError
 
 # those that every supported LLVM knows; PTX for one runs on later ones
 GENERATIONS = (75, 80, 86, 87, 89, 90, 100, 120)
-INTRINSICS = ("llvm.nvvm.read.ptx.sreg.", "llvm.nvvm.barrier", "llvm.nvvm.mul.rn.", "llvm.nvvm.shfl.sync.")
+INTRINSICS = (
+    "llvm.nvvm.read.ptx.sreg.",
+    "llvm.nvvm.barrier",
+    "llvm.nvvm.membar.gl",
+    "llvm.nvvm.mul.rn.",
+    "llvm.nvvm.shfl.sync.",
+)
 
 
 def processor(arch: str) -> str:

@@ -57,7 +57,7 @@ def function_name(kernel: Kernel) -> str:
 
 def _annotate(module: Module, kernel: Kernel, name: str, params: list[str]) -> None:
     """Marks the function as a kernel, with the block's extents where they are constants."""
-    plain = ", ".join(p.partition(" noalias")[0] for p in params)
+    plain = ", ".join(re.sub(r"(?<=\*) .*", "", p) for p in params)
     function = f"void ({plain})* @{name}"
     notes = [module.node(f'!{{{function}, !"kernel", i32 1}}')]
     if kernel.block and all(isinstance(e, Const) for e in kernel.block):

@@ -18,7 +18,8 @@ from __future__ import annotations
 from sacpy.jit.llvm.legal import Code, Module
 
 # Control words: where the emulator is, and where findings go; from WORDS on, the address of each array's description.
-BLOCK, EPOCH, INSTANCE, THREAD, VIRTUAL, COUNT, CAPACITY, RECORDS, WORDS = range(9)
+# ALONE: 1 in the last block, once all others are done: what they did is ordered before what it does.
+BLOCK, EPOCH, INSTANCE, THREAD, VIRTUAL, ALONE, COUNT, CAPACITY, RECORDS, WORDS = range(10)
 # Words of an array's description; from EXTENTS on, an extent per axis. STRIDE: cells per thread, for arrays of a
 # thread. CELLS: how many the launch gave memory for.
 NUMBER, RANK, FLAGS, GENERATION, SHADOW, STRIDE, CELLS, EXTENTS = range(8)
@@ -54,6 +55,11 @@ def _put(code: Code, pointer: str, word: int, value: str) -> None:
     code.store("i64", value, code.offset("i64", pointer, str(word)))
 
 
+def _others_run(code: Code) -> str:
+    """Whether other blocks may still run."""
+    return code.op(f"icmp eq i64 {_get(code, '%control', ALONE)}, 0")
+
+
 def _conflict(module: Module) -> None:
     """Whether a noted access and the one at hand are unordered."""
     code = Code(module, f"@{_CONFLICT}", "i1", [("ptr", "%noted"), ("ptr", "%control"), ("i1", "%ofblock")])
@@ -68,7 +74,8 @@ def _conflict(module: Module) -> None:
     in_phase = code.op(f"xor i1 {virtual}, true")
     between = code.op(f"and i1 {epoch}, {code.op(f'xor i1 {thread}, true')}")
     in_block = code.op(f"select i1 {instance}, i1 {in_phase}, i1 {between}")
-    found = code.op(f"select i1 {block}, i1 {in_block}, i1 {code.op('xor i1 %ofblock, true')}")
+    elsewhere = code.op(f"and i1 {code.op('xor i1 %ofblock, true')}, {_others_run(code)}")
+    found = code.op(f"select i1 {block}, i1 {in_block}, i1 {elsewhere}")
     code.end(f"ret i1 {code.op(f'select i1 {never}, i1 false, i1 {found}')}")
     code.finish()
 
@@ -173,6 +180,7 @@ class _Access:
         several = code.op(f"and i1 {code.op(f'icmp ugt i64 {kind}, 1')}, {code.op(f'xor i1 {ordered}, true')}")
         elsewhere = code.op(f"and i1 {of_block}, {code.op(f'xor i1 {block}, true')}")  # other memory
         several = code.op(f"and i1 {several}, {code.op(f'xor i1 {elsewhere}, true')}")
+        several = code.op(f"and i1 {several}, {_others_run(code)}")
         return code.op(f"or i1 {self.conflict(cell, of_block)}, {several}")
 
     def when(self, condition: str) -> str:
@@ -243,6 +251,7 @@ class _Access:
         reader, other = code.offset("i64", cell, str(READER)), code.offset("i64", cell, str(OTHER_READER))
         by_last, by_other = self.conflict(reader, of_block), self.conflict(other, of_block)
         foreign = code.op(f"and i1 {many}, {code.op(f'xor i1 {of_block}, true')}")
+        foreign = code.op(f"and i1 {foreign}, {_others_run(code)}")
         on = self.when(code.op(f"or i1 {foreign}, {code.op(f'or i1 {by_last}, {by_other}')}"))
         self.report(WRITE_AFTER_READ, code.op(f"select i1 {by_other}, ptr {other}, ptr {reader}"))
         code.place(on)

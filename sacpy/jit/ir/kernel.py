@@ -2,8 +2,9 @@
 threads.
 
 Three levels of statements, as types of their own, so that what is illegal cannot be written. At block level (the same
-for all threads of a block) are `ForAll`, `Barrier`, `Shuffle`, `MultiplyAdd`, `Allocate`, and loops and conditions on
-values that all threads share; inside a `ForAll` is code of one thread, where there is neither barrier nor allocation.
+for all threads of a block) are `ForAll`, `Barrier`, `Shuffle`, `MultiplyAdd`, `Allocate`, loops and conditions on
+values that all threads share, and what the last block alone does; inside a `ForAll` is code of one thread, where there
+is neither barrier nor allocation.
 After Svensson's Grid > Block > Thread programs (see docs/how-it-works.md): a barrier under divergent control flow
 cannot be expressed.
 
@@ -207,7 +208,16 @@ class BlockIf(Node):
     then: tuple[BlockStmt, ...]
 
 
-BlockStmt = ForAll | Barrier | Shuffle | MultiplyAdd | Allocate | Uniform | BlockFor | BlockIf
+class LastBlock(Node):
+    """What only that block of the launch does that comes here last, and that sees what all others have written. It ends
+    a kernel's body; in it, arrays of the kernel that are written may be read. `flag`: a shared array of one int, by
+    which the threads of a block are told."""
+
+    flag: Var
+    body: tuple[BlockStmt, ...]
+
+
+BlockStmt = ForAll | Barrier | Shuffle | MultiplyAdd | Allocate | Uniform | BlockFor | BlockIf | LastBlock
 
 # ---------------------------------------------------------------- kernels
 
@@ -271,7 +281,14 @@ def block_statements(statements: tuple[BlockStmt, ...]) -> Iterator[BlockStmt]:
     for s in statements:
         yield s
         match s:
-            case BlockFor():
+            case BlockFor() | LastBlock():
                 yield from block_statements(s.body)
             case BlockIf():
                 yield from block_statements(s.then)
+
+
+def read_by_the_last(kernel: Kernel) -> frozenset[str]:
+    """The arrays that the last block of a kernel reads, where it does something of its own."""
+    own = (t for s in kernel.body if isinstance(s, LastBlock) for t in block_statements(s.body))
+    code = (t for s in own if isinstance(s, ForAll) for t in thread_statements(s.body))
+    return frozenset(t.rhs.array.name for t in code if isinstance(t, Let) and isinstance(t.rhs, Load))

@@ -22,6 +22,7 @@ from sacpy.jit.ir.kernel import (
     ForAll,
     If,
     Kernel,
+    LastBlock,
     Let,
     MultiplyAdd,
     SeqFor,
@@ -89,6 +90,8 @@ def _block_statement(s: BlockStmt) -> list[str]:
             ]
         case BlockIf():
             return [f"if {atom_text(s.condition)}", *_indent(_block(s.then))]
+        case LastBlock():
+            return [f"last block, told in {s.flag.name}", *_indent(_block(s.body))]
 
 
 def _thread(statements: Iterable[ThreadStmt]) -> list[str]:

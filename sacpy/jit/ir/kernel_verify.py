@@ -27,6 +27,7 @@ from sacpy.jit.ir.kernel import (
     ForAll,
     If,
     Kernel,
+    LastBlock,
     Let,
     MultiplyAdd,
     SeqFor,
@@ -35,6 +36,7 @@ from sacpy.jit.ir.kernel import (
     ThreadStmt,
     Uniform,
     While,
+    block_statements,
 )
 from sacpy.jit.ir.matrix_units import FORMS, OWN
 from sacpy.jit.ir.operations import GraphError, op_base
@@ -90,6 +92,8 @@ class _Scope(Record):
         for w in k.writes:
             _need(w.array.name in self.types, f"{w.array.name} is written, but is no parameter")
             self.written.add(w.array.name)
+        inner = (s for s in block_statements(k.body) if s not in k.body[-1:])
+        _need(not any(isinstance(s, LastBlock) for s in inner), "what the last block does stands elsewhere than last")
         self.block(k.body)
 
     # ---- names
@@ -188,6 +192,12 @@ class _Scope(Record):
                 self.same((s.condition,))
                 self.scalar(s.condition, "bool", "a condition")
                 self.block(s.then)
+            case LastBlock():
+                shared = self.written - self.own - {p.name for p in self.k.params}
+                _need(s.flag.name in shared, f"{s.flag.name} is no shared array")
+                _need(s.flag.type == g.ArrayType("int", (g.integer(1),)), f"{s.flag.name} is not one int")
+                self.use(s.flag)
+                self.block(s.body)
 
     def shuffle(self, s: Shuffle) -> None:
         for array in (s.target, s.source):

@@ -1,23 +1,24 @@
 """Folds over whole index spaces.
 
-In: a with-loop whose operators are all folds; at run time the numbers that its bounds have. Out: for each partition two
-launches (one, where a block can do it): every thread folds part of the indices, every block puts together what its
-threads have, and a last block what the blocks have. The shape of a launch, and so the result to the last bit, depends
-on the bounds and the device only. A mapping of the programmer's, or of a strategy, says which thread has which index,
-one each. Without one, threads take indices in strides, so that neighbours read neighbouring elements; where order
-counts, each takes a run of its own.
+In: a with-loop whose operators are all folds; at run time the numbers that its bounds have. Out: for each partition a
+launch: every thread folds part of the indices, every block puts together what its threads have, and the block that is
+done last what all blocks have (in a second launch, where a mapping says what blocks are). The shape of a launch, and so
+the result to the last bit, depends on the bounds and the device only. A mapping of the programmer's, or of a strategy,
+says which thread has which index, one each. Without one, threads take indices in strides, so that neighbours read
+neighbouring elements; where order counts, each takes a run of its own.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Hashable, Mapping
 
 from sacpy.jit.analysis.shared_planner import ALIGNMENT, BYTES
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir import kernel as k
 from sacpy.jit.kernels import triangles, wide
 from sacpy.jit.kernels.builder import IrArithmetic
+from sacpy.jit.kernels.fold_ends import Ends
 from sacpy.jit.kernels.launches import Buffer, KernelOptions, Launch
 from sacpy.jit.kernels.nested import Nested, nested
 from sacpy.jit.kernels.numbers import (
@@ -30,7 +31,7 @@ from sacpy.jit.kernels.numbers import (
     scratch_of,
     space_of,
 )
-from sacpy.jit.kernels.reduction import Reduction, Shared
+from sacpy.jit.kernels.reduction import Reduction
 from sacpy.jit.kernels.shares import blocks_of
 from sacpy.jit.kernels.source import Built, Frame, Source, parameter_block
 from sacpy.jit.kernels.thread import Thread
@@ -78,6 +79,7 @@ class Folds:
             trial.kept,
             trial.threads(options),
         )
+        self.ends = Ends(source, self.threads)
 
     def _reduction(self, thread: Thread, number: int | None = None) -> Reduction:
         """What a thread has, and how it is put together, for a partition if it has a pragma about that."""
@@ -124,8 +126,9 @@ class Folds:
             blocks, launch = self._mapped(number, p, asked, reasons, numbers)
         launches = [*launches, launch]
         if blocks > 1:
-            names = self._partials(self._reduction(self.source.thread("trial", 32)), number)
+            names = self.ends.partials(self._reduction(self.source.thread("trial", 32)), number)
             temporaries = [*temporaries, *(Buffer(name, base, (blocks,)) for name, base in names)]
+        if blocks > 1 and asked is not None:
             launches.append(self._last(number, blocks))
         return temporaries, launches
 
@@ -200,7 +203,7 @@ class Folds:
             mapping.grid,
             mapping.block,
             arguments,
-            "total" if blocks == 1 else "partials",
+            "fold" if blocks == 1 else "partials",
             number,
             mapping,
             reasons,
@@ -234,10 +237,12 @@ class Folds:
             built = self.kernels[key] = self._kernel(number, p, within, mapping, bits, last, group)
         m = magic(blocks * threads, bits)
         words = [*mapping.words(bits), total, *((each,) if runs else (blocks * threads, m.multiplier, m.shift))]
+        words += [] if last else [-(-blocks // threads)]
         reasons = (
             *reasons,
             *((f"the pragma says so: {way.words}",) if way is not None else ()),
             f"{total} indices by {blocks} x {threads} threads, {'a run' if runs else 'up to'} of {each} each",
+            *(() if last else ("the block that is done last puts together what all have",)),
         )
         arguments = built.arguments((blocks,), words)
         return blocks, Launch(
@@ -245,7 +250,7 @@ class Folds:
             (1, 1, blocks),
             (1, 1, threads),
             arguments,
-            "total" if last else "partials",
+            "fold",
             number,
             mapping,
             reasons,
@@ -281,6 +286,7 @@ class Folds:
         total = b.slot("total")
         run = b.slot("each") if reduction.runs else None
         stride = [b.slot(name) for name in ("stride", "stride_multiplier", "stride_shift")] if run is None else []
+        share = None if last else b.slot("share")
         blocks = b.number("blocks")
         block, t = b.names.var("block", b.word), b.names.var("thread", b.word)
         shared = reduction.allocate(threads)
@@ -320,13 +326,16 @@ class Folds:
         reduction.leave(shared, t, found)
         gather = k.ForAll((t,), (b.word_const(threads),), b.close())
         phases = reduction.tree(shared, threads)
-        end = (
-            self._results(thread, reduction, shared, number, total)
-            if last
-            else self._leave(thread, reduction, shared, number, lambda: block, blocks)
-        )
+        if share is None:
+            end = [self.ends.results(thread, reduction, shared, number, total)]
+        else:
+            end = [self.ends.leave(thread, reduction, shared, number, lambda: block, blocks)]
+            names = self.ends.partials(reduction, number)
+            parts = [b.results[name] for name, _ in names]
+            rest = self.ends.rest(thread, reduction, shared, number, parts, blocks, share)
+            end.append(k.LastBlock(b.shared("told", "int", (1,)), tuple(rest)))
         return Built(
-            b.kernel((block,), (blocks,), (b.word_const(threads),), (gather, *phases, end), aligned=group > 1),
+            b.kernel((block,), (blocks,), (b.word_const(threads),), (gather, *phases, *end), aligned=group > 1),
             tuple(v.name for v in b.shape),
         )
 
@@ -346,51 +355,13 @@ class Folds:
         gather = k.ForAll(counters, frame.size, b.close())
         phases = reduction.tree(shared, math.prod(extents))
         end = (
-            self._results(thread, reduction, shared, number, total)
+            self.ends.results(thread, reduction, shared, number, total)
             if last
-            else self._leave(
+            else self.ends.leave(
                 thread, reduction, shared, number, lambda: thread.arrays.ravel(frame.place, frame.launched), blocks
             )
         )
         return frame.kernel((gather, *phases, end))
-
-    def _leave(
-        self,
-        thread: Thread,
-        reduction: Reduction,
-        shared: Shared,
-        number: int,
-        block: Callable[[], g.Atom],
-        blocks: g.Var,
-    ) -> k.BlockStmt:
-        """One thread hands on what its block has. `block` writes the code for its number."""
-        b = thread.b
-        b.open()
-        place = block()
-        for (name, base), array in zip(self._partials(reduction, number), shared.arrays):
-            b.store(b.result(name, base, (blocks,)), (place,), b.load(array, g.integer(0)))
-        return k.ForAll((b.names.var("thread", g.INT),), (g.integer(1),), b.close())
-
-    def _results(
-        self, thread: Thread, reduction: Reduction, shared: Shared, number: int, total: g.Var | None
-    ) -> k.BlockStmt:
-        """One thread gives the results. `total`: how many indices there were, where there may have been none."""
-        b = thread.b
-        arrays = [b.result(t.name, t.base, (g.integer(1),)) for t in self.source.targets]
-        b.open()
-        found = [b.load(a, g.integer(0)) for a in shared.arrays]
-        some = None if total is None else b.op("lt", b.word_const(0), total)
-        before: Callable[[], list[g.Atom]] | None = (
-            None if number == 0 else lambda: [b.load(a, g.integer(0)) for a in arrays]
-        )
-        for array, v in zip(arrays, reduction.finish(found, some, before)):
-            b.store(array, (g.integer(0),), v)
-        return k.ForAll((b.names.var("thread", g.INT),), (g.integer(1),), b.close())
-
-    def _partials(self, reduction: Reduction, number: int) -> list[tuple[str, str]]:
-        """Names and base types of the arrays that hold what blocks have."""
-        stem = self.source.targets[0].name
-        return [(f"{stem}.part{number}_{n}", base) for n, base in enumerate(reduction.kept)]
 
     def _last(self, number: int, blocks: int) -> Launch:
         """The launch that puts together what blocks have."""
@@ -415,25 +386,13 @@ class Folds:
         reduction = self._reduction(thread, number)
         count, run = b.number("count"), b.slot("each")
         parts = []
-        for name, base in self._partials(reduction, number):
+        for name, base in self.ends.partials(reduction, number):
             b.arrays[name] = g.Var(name, g.ArrayType(base, (count,)))
             parts.append(b.arrays[name])
-        t = b.names.var("thread", g.INT)
         shared = reduction.allocate(threads)
-        b.open()
-        start = b.op("mul", t, run, exact=True)
-        stop = b.op("min", b.op("add", start, run, exact=True), count)
-
-        def one(i: g.Var, carried: list[g.Atom]) -> list[g.Atom]:
-            return reduction.joined(carried, [b.load(a, i) for a in parts])
-
-        found = b.seq_for(start, stop, reduction.initial[: len(reduction.kept)], one)
-        reduction.leave(shared, t, found)
-        gather = k.ForAll((t,), (g.integer(threads),), b.close())
-        phases = reduction.tree(shared, threads)
-        end = self._results(thread, reduction, shared, number, None)
+        body = self.ends.rest(thread, reduction, shared, number, parts, count, run)
         return Built(
-            b.kernel((b.names.var("block", g.INT),), (g.integer(1),), (g.integer(threads),), (gather, *phases, end)),
+            b.kernel((b.names.var("block", g.INT),), (g.integer(1),), (g.integer(threads),), body),
             tuple(v.name for v in b.shape),
         )
 

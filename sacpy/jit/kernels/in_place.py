@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from sacpy.jit.analysis.depends import Conditions, may_share
 from sacpy.jit.analysis.ints import Ints
 from sacpy.jit.ir.graph import Atom, Load, Modarray, Propagate, Var, WithLoop
-from sacpy.jit.ir.kernel import BlockFor, BlockIf, BlockStmt, ForAll, If, SeqFor, ThreadStmt, While
+from sacpy.jit.ir.kernel import BlockFor, BlockIf, BlockStmt, ForAll, If, LastBlock, SeqFor, ThreadStmt, While
 from sacpy.jit.ir.kernel import Let as Set
 from sacpy.jit.ir.rewrite import uses
 from sacpy.jit.kernels.launches import Launch
@@ -84,7 +84,7 @@ def _block(s: BlockStmt, moved: Mapping[str, Var]) -> BlockStmt:
     match s:
         case ForAll():
             return replace(s, body=_code(s.body, moved))
-        case BlockFor():
+        case BlockFor() | LastBlock():
             return replace(s, body=tuple(_block(inner, moved) for inner in s.body))
         case BlockIf():
             return replace(s, then=tuple(_block(inner, moved) for inner in s.then))

@@ -58,9 +58,9 @@ class Launch(Node):
 
     `scratch`: for each of the kernel's arrays in scratch memory, in the order of their `Allocate`, how many elements
     each thread of the launch has. `purpose`: "partition", "default", "copy", "pieces" (several of those in one launch),
-    "partials", "total", "rows", "joined", "block" (a user's program of one). `partition`: the number of the partition,
-    counted from 0; None for defaults and merged pieces. `mapping` and `reasons` say how index and thread belong
-    together, and why, for those who look."""
+    "fold", "partials", "total", "rows", "joined", "block" (a user's program of one). `partition`: the number of the
+    partition, counted from 0; None for defaults and merged pieces. `mapping` and `reasons` say how index and thread
+    belong together, and why, for those who look."""
 
     kernel: Kernel
     grid: tuple[int, int, int]

@@ -111,6 +111,8 @@ class _Weigher:
                 case k.BlockIf():
                     if self.number(s.condition) != 0:
                         self.block(s.then, times)
+                case k.LastBlock():
+                    self.block(s.body, times / math.prod(self.number(e) or 1 for e in self.kernel.grid))
 
     def multiply(self, s: k.MultiplyAdd, times: float) -> None:
         """What tensor cores do, so many threads of warps."""

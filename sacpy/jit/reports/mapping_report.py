@@ -39,6 +39,7 @@ WORDS = {
     "default": "default element",
     "copy": "copied from the source",
     "pieces": "all pieces in one launch",
+    "fold": "fold",
     "partials": "partial folds",
     "total": "fold of the partial ones",
     "rows": "folds of rows",
