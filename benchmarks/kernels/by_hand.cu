@@ -149,21 +149,42 @@ template <class T, class V, int R, int C, int L, int H, int K> __device__ void m
     }
 }
 
-template <class T, class V> __device__ void sum(int n, const V *__restrict__ x, T *r)
+__device__ unsigned arrived;
+
+template <class T> __device__ T of_block(T s, T *part)
 {
-  __shared__ T part[8];
-  T s = 0;
-  for (int i = blockIdx.x * 256 + threadIdx.x; i < n; i += gridDim.x * 256) {
-    V v = x[i];
-    for (int k = 0; k < sizeof(V) / sizeof(T); k++) s += ((const T *)&v)[k];
-  }
   for (int k = 16; k; k >>= 1) s += __shfl_xor_sync(~0u, s, k);
   if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = s;
   __syncthreads();
   if (threadIdx.x < 32) {
     s = threadIdx.x < 8 ? part[threadIdx.x] : 0;
     for (int k = 4; k; k >>= 1) s += __shfl_xor_sync(~0u, s, k);
-    if (!threadIdx.x) r[blockIdx.x] = s;
+  }
+  return s;
+}
+
+template <class T, class V> __device__ void sum(int n, const V *__restrict__ x, T *r)
+{
+  __shared__ T part[8];
+  __shared__ bool last;
+  T s = 0;
+  for (int i = blockIdx.x * 256 + threadIdx.x; i < n; i += gridDim.x * 256) {
+    V v = x[i];
+    for (int k = 0; k < sizeof(V) / sizeof(T); k++) s += ((const T *)&v)[k];
+  }
+  s = of_block(s, part);
+  if (!threadIdx.x) {
+    r[blockIdx.x] = s;
+    __threadfence();
+    last = atomicInc(&arrived, gridDim.x - 1) == gridDim.x - 1;
+    __threadfence();
+  }
+  __syncthreads();
+  if (last) {
+    s = 0;
+    for (int i = threadIdx.x; i < gridDim.x; i += 256) s += r[i];
+    s = of_block(s, part);
+    if (!threadIdx.x) r[gridDim.x] = s;
   }
 }
 

@@ -128,7 +128,7 @@ def classics() -> list[Classic]:
                 (264,),
                 (256,),
                 ((unit << 20) // 16,),
-                (264,),
+                (265,),
                 LIMITS[f"sum, {word}"],
                 1.05,
             ),

@@ -21,11 +21,17 @@ def _flag(name: str = "flag", base: str = "int", size: int = 1) -> Var:
 
 
 def _kernel(*body: k.BlockStmt) -> k.Kernel:
-    return k.Kernel("k", (), (), (), (), (integer(4),), body, ())
+    return k.Kernel("k", (R,), (), (), (), (integer(4),), body, (k.Written(R),))
 
 
 LAST = k.LastBlock(_flag(), ())
 SHARED = k.Allocate(_flag(), "shared")
+R = Var("r", ArrayType("int", (integer(4),)))
+
+
+def writing(threads: int) -> k.ForAll:
+    t = Var("t", INT)
+    return k.ForAll((t,), (integer(threads),), (k.Store(R, (t,), t),))
 
 
 @pytest.mark.parametrize(
@@ -36,6 +42,7 @@ SHARED = k.Allocate(_flag(), "shared")
         ((SHARED, k.LastBlock(_flag(), (LAST,))), "elsewhere than last"),
         ((k.Allocate(_flag(), "private"), LAST), "flag is no shared array"),
         ((LAST,), "flag is no shared array"),
+        ((SHARED, writing(4), LAST), "no barrier stands between what threads write and the last block"),
         ((k.Allocate(_flag(size=2), "shared"), k.LastBlock(_flag(size=2), ())), "flag is not one int"),
     ],
 )
@@ -44,8 +51,12 @@ def test_where_it_may_not_stand(body: tuple[k.BlockStmt, ...], wrong: str) -> No
         verify_kernel(_kernel(*body))
 
 
+@pytest.mark.parametrize("before", [(), (writing(1),), (writing(4), k.Barrier())])
+def test_where_it_may_stand(before: tuple[k.BlockStmt, ...]) -> None:
+    verify_kernel(_kernel(SHARED, *before, LAST))
+
+
 def test_it_is_printed() -> None:
-    verify_kernel(_kernel(SHARED, LAST))
     assert "last block, told in" in print_kernel(whole_sum().kernel)
 
 

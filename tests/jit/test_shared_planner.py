@@ -40,11 +40,15 @@ def test_a_barrier_that_may_not_be_reached_parts_nothing() -> None:
     assert plan_shared(kernel(*ALLOCATE[:2], touch(A), inner, touch(B))).size == 56
 
 
-def test_what_the_last_block_is_told_in_takes_the_place_of_what_was_before_only() -> None:
+def test_what_the_last_block_is_told_in_has_a_place_of_its_own() -> None:
     flag = Var("flag", ArrayType("int", (integer(1),)))
     body = (*ALLOCATE[:2], Allocate(flag, "shared"), touch(A), LastBlock(flag, (touch(B), Barrier(), touch(B))))
     plan = plan_shared(kernel(*body))
     assert plan.offsets == {"a": 0, "b": 0, "flag": 32}
+    plan = plan_shared(
+        kernel(*ALLOCATE[:1], SHARED := Allocate(flag, "shared"), touch(A), Barrier(), LastBlock(flag, ()))
+    )
+    assert SHARED and plan.offsets == {"a": 0, "flag": 0}
 
 
 def test_arrays_of_a_loop_live_through_all_of_it() -> None:

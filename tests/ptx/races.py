@@ -1,7 +1,8 @@
 """Races: accesses of two threads to one byte, one of them a store, that nothing orders.
 
-Barriers order what the threads of a block do. Blocks are ordered by an atomic at one address between fences: what a
-block wrote before its fence comes before what another one does after its own, if its atomic came first.
+Barriers order what the threads of a block do. Blocks are ordered by atomics of two threads at one address between their
+fences: what the one, and its block before a barrier, wrote before its fence comes before what the other, and its block
+behind a barrier, does after its own, if the one's atomic came first.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from tests.ptx.kinds import A
 if TYPE_CHECKING:
     from tests.ptx.accesses import Accesses
 
+Event = tuple[int, int]  # a phase, a thread
+
 
 class Racing:
     """Who touched which byte, for one piece of memory. Threads are numbered from 1 on, never twice; a phase is a
@@ -26,13 +29,14 @@ class Racing:
         self.several = np.zeros(size, np.bool_)  # several readers in that phase
         self.blocks = np.zeros(size, np.int64)  # the block of the readers, -1: of several
         self.nc = np.zeros(size, np.int64)  # launch in which it was read as constant
-        self.acquired: dict[int, dict[int, int]] = {}  # by block: up to which phase of which others it comes behind
+        # by block and other block: what of the other comes before what of the one
+        self.acquired: dict[int, dict[int, tuple[Event, Event]]] = {}
 
     def load(self, at: A, thread: A, phase: A, block: A, first: int) -> A:
         """Notes reads; gives which race with a write. `first`: the first thread of this launch."""
         w = self.writer[at]
         bad = (w >= first) & (w != thread) & ((self.writer_phase[at] == phase) | (self.of(w) != block))
-        bad &= ~self.acquired_by(block, bad, at)
+        bad &= ~self.acquired_by(thread, phase, block, bad, at)
         old = self.reader[at]
         fresh = old < first
         same = ~fresh & (self.reader_phase[at] == phase)
@@ -50,20 +54,23 @@ class Racing:
     def store(self, at: A, thread: A, phase: A, block: A, first: int) -> A:
         w, r = self.writer[at], self.reader[at]
         bad = (w >= first) & (w != thread) & ((self.writer_phase[at] == phase) | (self.of(w) != block))
-        bad &= ~self.acquired_by(block, bad, at)
+        bad &= ~self.acquired_by(thread, phase, block, bad, at)
         bad |= (r >= first) & (
             (self.blocks[at] != block) | ((self.reader_phase[at] == phase) & (self.several[at] | (r != thread)))
         )
         self.writer[at], self.writer_phase[at] = thread, phase
         return bad | (self.writer[at] != thread)
 
-    def acquired_by(self, block: A, bad: A, at: A) -> A:
+    def acquired_by(self, thread: A, phase: A, block: A, bad: A, at: A) -> A:
         """Of accesses that seem to race, which come behind what other blocks wrote."""
         found = np.zeros(len(at), np.bool_)
         for n in np.flatnonzero(bad) if self.acquired else ():
-            writer = int(self.of(self.writer[at[n]]))
-            known = self.acquired.get(int(block[n]), {})
-            found[n] = writer != block[n] and known.get(writer, -1) >= self.writer_phase[at[n]]
+            writer, here = int(self.writer[at[n]]), (int(phase[n]), int(thread[n]))
+            pair = self.acquired.get(int(block[n]), {}).get(int(self.of(np.int64(writer))))
+            if pair is not None:
+                before, since = pair
+                wrote = (int(self.writer_phase[at[n]]), writer)
+                found[n] = (wrote[0] < before[0] or wrote == before) and (here[0] > since[0] or here == since)
         return found
 
     block_of: A = None  # of the threads of this launch
@@ -89,9 +96,9 @@ class Races:
         if self.whole is None:
             self.whole = Racing(size)
         self.whole.block_of, self.whole.first = np.arange(blocks * threads) // threads, self.first
-        self.fenced: dict[int, int] = {}  # by block: up to which phase its writes come before what it does next
-        self.released: dict[int, dict[int, int]] = {}  # by address: those that were there
-        self.met: dict[int, dict[int, int]] = {}  # by block: those that were there before it
+        self.fenced: dict[int, Event] = {}  # by thread: its last fence
+        self.released: dict[int, dict[int, Event]] = {}  # by address and block: the fence before its atomic there
+        self.met: dict[int, dict[int, Event]] = {}  # by thread: those of the blocks whose atomics came before its own
         self.whole.acquired = {}
 
     def end(self) -> None:
@@ -102,21 +109,23 @@ class Races:
         self.shared.block_of, self.shared.first = self.whole.block_of, self.first  # type: ignore[union-attr]
 
     def fence(self, run: Accesses, lanes: A) -> None:
-        """Threads make what they wrote seen, and see what was made seen to them."""
+        """Threads make seen what they wrote, and others of their blocks before a barrier; and see what was made seen to
+        them, as others do behind a barrier."""
         assert self.whole is not None
-        for block, threads in zip(*np.unique(run.grid_block[lanes], return_counts=True), strict=True):
-            phase = int(run.phase[block - run.first])
-            self.fenced[int(block)] = phase if threads == self.per_block else phase - 1
-            if block in self.met:
-                self.whole.acquired.setdefault(int(block), {}).update(self.met[block])
+        for block, cta, own in zip(run.grid_block[lanes].tolist(), run.cta[lanes], run.thread[lanes].tolist()):
+            thread = self.first + block * self.per_block + own
+            here = self.fenced[thread] = (int(run.phase[cta]), thread)
+            for other, before in self.met.get(thread, {}).items():
+                self.whole.acquired.setdefault(block, {})[other] = (before, here)
 
     def meet(self, run: Accesses, lanes: A, addresses: A) -> None:
         """Threads combine what is at some addresses, in this order."""
-        for block, address in zip(run.grid_block[lanes].tolist(), addresses.tolist(), strict=True):
+        for block, own, address in zip(run.grid_block[lanes].tolist(), run.thread[lanes].tolist(), addresses.tolist()):
+            thread = self.first + block * self.per_block + own
             there = self.released.setdefault(address, {})
-            self.met.setdefault(block, {}).update(there)
-            if block in self.fenced:
-                there[block] = self.fenced[block]
+            self.met.setdefault(thread, {}).update(there)
+            if thread in self.fenced:
+                there[block] = self.fenced[thread]
 
     def touch(self, run: Accesses, kind: str, space: str, at: A, size: int, lanes: A, nc: bool, text: str) -> None:
         if space == "global" and len(at) and (at == self.spared).all():

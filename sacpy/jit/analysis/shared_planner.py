@@ -81,9 +81,10 @@ class _Walk(Record):
                     self.loop(s)
                 case BlockIf():
                     self.block(s.then, certain=False)
-                case LastBlock():  # a barrier, then all threads read the flag
-                    self.barriers.append(self.now)
-                    self.now += 1
+                case LastBlock():  # the first thread writes the flag; a barrier; all threads read it
+                    self.use({s.flag.name})
+                    self.barriers.append(self.now + 1)
+                    self.now += 2
                     self.use({s.flag.name})
                     self.block(s.body, certain=False)
 

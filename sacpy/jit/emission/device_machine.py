@@ -196,35 +196,30 @@ class DeviceMachine(Machine):
         self.code.do("call void @llvm.nvvm.barrier0()")
 
     def is_last(self, flag: Memory) -> str:
-        """The word behind the check word counts the blocks, and is 0 again when the last one has come."""
+        """The first thread finds out, and tells the others. The word behind the check word counts the blocks, and is 0
+        again when the last one has come."""
         code, told = self.code, self.element(flag, ["0"])
-
-        def arrive() -> None:
-            count = code.pointer("i32", code.offset("i32", "%failed", "1"))
-            code.store("i32", code.op(f"atomicrmw add {count}, i32 1 monotonic"), told)
-
+        inside, last, on = (code.label(stem) for stem in ("first", "last", "on"))
+        # in the words of a phase of one thread, so that what such a one leaves stands in the same branch
+        code.branch(code.op(f"icmp slt {self.word} {self.thread_number()}, 1"), inside, on)
+        code.place(inside)
+        count = code.offset("i32", "%failed", "1")
         self._fence()
-        self.barrier()
-        self._first_thread(arrive)
-        self.barrier()
+        before = code.op(f"atomicrmw add {code.pointer('i32', count)}, i32 1 monotonic")
+        self._fence()
         blocks = "1"
         for axis in range(len(self.kernel.grid)):
             text = self._register(f"nctaid.{AXES[axis]}")
             blocks = text if blocks == "1" else code.op(f"mul i32 {blocks}, {text}")
-        return code.op(f"icmp eq i32 {code.load('i32', told)}, {code.op(f'sub i32 {blocks}, 1')}")
-
-    def begin_last(self) -> None:
-        self._fence()
-        self._first_thread(lambda: self.code.store("i32", "0", self.code.offset("i32", "%failed", "1")))
-
-    def _first_thread(self, body: Callable[[], None]) -> None:
-        code = self.code
-        inside, on = code.label("first"), code.label("on")
-        code.branch(code.op(f"icmp eq {self.word} {self.thread_number()}, 0"), inside, on)
-        code.place(inside)
-        body()
+        all_here = code.op(f"icmp eq i32 {before}, {code.op(f'sub i32 {blocks}, 1')}")
+        code.store("i32", code.op(f"zext i1 {all_here} to i32"), told)
+        code.branch(all_here, last, on)
+        code.place(last)
+        code.store("i32", "0", count)
         code.jump(on)
         code.place(on)
+        self.barrier()
+        return code.op(f"icmp ne i32 {code.load('i32', told)}, 0")
 
     def _fence(self) -> None:
         """What a thread has written before is seen by all that see what it writes after."""

@@ -119,10 +119,11 @@ class Machine(ABC):
 
     @abstractmethod
     def is_last(self, flag: Memory) -> str:
-        """Whether all other blocks of the launch have come here before, an i1. `flag`: as of `LastBlock`."""
+        """Whether all other blocks of the launch have come here before, an i1; then what they wrote is seen, as
+        `LastBlock` says. A barrier. `flag`: as of `LastBlock`."""
 
-    def begin_last(self) -> None:  # noqa: B027 (where blocks run one after the other there is nothing to do)
-        """Written where the last block goes on: it sees what the others wrote before they came."""
+    def begin_last(self) -> None:  # noqa: B027 (only check mode wants to know)
+        """Written where the last block goes on."""
 
     @abstractmethod
     def multiply(self, target: Memory, left: Memory, right: Memory, form: str, site: int) -> None:

@@ -209,9 +209,9 @@ class BlockIf(Node):
 
 
 class LastBlock(Node):
-    """What only that block of the launch does that comes here last, and that sees what all others have written. It ends
-    a kernel's body; in it, arrays of the kernel that are written may be read. `flag`: a shared array of one int, by
-    which the threads of a block are told."""
+    """What only that block of the launch does that comes here last. It sees what the first threads of all blocks have
+    written, and what others have before a barrier. For the threads of the block it is a barrier. It ends a kernel's
+    body. `flag`: a shared array of one int, by which the threads are told."""
 
     flag: Var
     body: tuple[BlockStmt, ...]

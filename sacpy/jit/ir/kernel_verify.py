@@ -37,6 +37,7 @@ from sacpy.jit.ir.kernel import (
     Uniform,
     While,
     block_statements,
+    thread_statements,
 )
 from sacpy.jit.ir.matrix_units import FORMS, OWN
 from sacpy.jit.ir.operations import GraphError, op_base
@@ -94,6 +95,8 @@ class _Scope(Record):
             self.written.add(w.array.name)
         inner = (s for s in block_statements(k.body) if s not in k.body[-1:])
         _need(not any(isinstance(s, LastBlock) for s in inner), "what the last block does stands elsewhere than last")
+        if k.body and isinstance(k.body[-1], LastBlock):
+            _need(self.handed_on(k.body[:-1]), "no barrier stands between what threads write and the last block")
         self.block(k.body)
 
     # ---- names
@@ -198,6 +201,19 @@ class _Scope(Record):
                 _need(s.flag.type == g.ArrayType("int", (g.integer(1),)), f"{s.flag.name} is not one int")
                 self.use(s.flag)
                 self.block(s.body)
+
+    def handed_on(self, body: tuple[BlockStmt, ...]) -> bool:
+        """Whether a barrier, or nothing but the first thread, comes behind what threads write for other blocks."""
+        given = {p.name for p in self.k.params}
+        for s in reversed(body):
+            if isinstance(s, Barrier):
+                return True
+            phases = [p for p in block_statements((s,)) if isinstance(p, ForAll)]
+            alone = phases == [s] and all(e == g.integer(1) for e in phases[0].extents)
+            code = [t for p in phases for t in thread_statements(p.body)]
+            if not alone and any(isinstance(t, Store | Atomic) and t.array.name in given for t in code):
+                return False
+        return True
 
     def shuffle(self, s: Shuffle) -> None:
         for array in (s.target, s.source):
