@@ -18,7 +18,7 @@ from sacpy.jit.device.weigh import Policy
 from sacpy.jit.emission.assemble import emitted
 from sacpy.jit.emission.emulator import Emulated
 from sacpy.jit.ir import kernel as k
-from sacpy.jit.ir.graph import ArrayType, Let, Unit, WithLoop, statements
+from sacpy.jit.ir.graph import ArrayType, Const, Let, Unit, WithLoop, statements
 from sacpy.jit.ir.kernel_printer import print_kernel
 from sacpy.jit.kernels import KernelOptions, Launch, Template, build
 from sacpy.jit.run.contract import CompileContext
@@ -153,7 +153,7 @@ def _arguments(kernel: k.Kernel, launch: Launch, extent: int) -> Iterator[Any]:
     numbers = {p.name: a if isinstance(a, int) else extent for p, a in zip(kernel.params, launch.arguments)}
     for p in kernel.params:
         yield (
-            np.zeros([numbers[getattr(e, "name", "")] for e in p.type.extents])
+            np.zeros([int(e.value) if isinstance(e, Const) else numbers[e.name] for e in p.type.extents])
             if isinstance(p.type, ArrayType)
             else numbers[p.name]
         )

@@ -57,7 +57,7 @@ def test_where_it_may_stand(before: tuple[k.BlockStmt, ...]) -> None:
 
 
 def test_it_is_printed() -> None:
-    assert "last block, told in" in print_kernel(whole_sum().kernel)
+    assert "last block, told by" in print_kernel(whole_sum().kernel)
 
 
 @pytest.mark.parametrize("order", ORDERS)

@@ -91,7 +91,7 @@ def _block_statement(s: BlockStmt) -> list[str]:
         case BlockIf():
             return [f"if {atom_text(s.condition)}", *_indent(_block(s.then))]
         case LastBlock():
-            return [f"last block, told in {s.flag.name}", *_indent(_block(s.body))]
+            return [f"last block, told by {s.flag.name}", *_indent(_block(s.body))]
 
 
 def _thread(statements: Iterable[ThreadStmt]) -> list[str]:

@@ -333,7 +333,7 @@ class Folds:
             names = self.ends.partials(reduction, number)
             parts = [b.results[name] for name, _ in names]
             rest = self.ends.rest(thread, reduction, shared, number, parts, blocks, share)
-            end.append(k.LastBlock(b.shared("told", "int", (1,)), tuple(rest)))
+            end.append(k.LastBlock(b.shared("is_last", "int", (1,)), tuple(rest)))
         return Built(
             b.kernel((block,), (blocks,), (b.word_const(threads),), (gather, *phases, *end), aligned=group > 1),
             tuple(v.name for v in b.shape),
