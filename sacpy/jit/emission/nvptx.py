@@ -68,6 +68,8 @@ def _target() -> Any:
 
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
+    # else all threads compute what stands under conditions of few: the places of each level of a tree
+    llvm.set_option("sacpy", "-spec-exec-max-speculation-cost=0")
     return llvm.Target.from_triple(TRIPLE)
 
 
