@@ -8,6 +8,7 @@ behind a run on a device it is what was launched, pieces of partitions included.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 from typing import TYPE_CHECKING
 
 from sacpy.embedding.drawing import Drawing
@@ -31,7 +32,7 @@ EMULATED = "sm_90"  # the device that things are laid out for unless told
 
 class Drawn(Node):
     """A mapping to be drawn: where its with-loop stands, what it is for, and why it is this one. `mapping` None: there
-    is none, and `reasons` say why."""
+    is none, and `reasons` say why, or how it is done instead."""
 
     title: str
     mapping: Mapping | None
@@ -150,14 +151,19 @@ def _launched(engine: Engine | None, which: str) -> Iterator[Drawn]:
                                 if launch.partition is None
                                 else f"{launch.purpose} {launch.partition + 1}"
                             )
-                            yield Drawn(
-                                f"{name.removeprefix('_MAIN::')}, line {span.line}, {what}: {launch.mapping.space}",
-                                launch.mapping,
-                                launch.reasons,
-                            )
+                            title = f"{name.removeprefix('_MAIN::')}, line {span.line}, {what}: {launch.mapping.space}"
+                            yield Drawn(title, launch.laid_out, launch.reasons)
 
 
 # ---------------------------------------------------------------- pictures
+
+
+def _threads(m: Mapping) -> str:
+    """How many threads there are, and how many have no index, in words."""
+    each = prod(m.placement.each)
+    threads = m.threads // each
+    cells = f" with {each} cells each, {m.idle} cells idle" if each > 1 else f", {m.idle} of them idle"
+    return f"{threads} thread{'s' * (threads != 1)}{cells}"
 
 
 class Picture(Drawing):
@@ -189,7 +195,7 @@ class Picture(Drawing):
                 d.title,
                 str(m.chain),
                 *(f"  {reason}" for reason in d.reasons),
-                f"grid {m.grid}, block {m.block}: {m.threads} thread{'s' * (m.threads != 1)}, {m.idle} of them idle",
+                f"grid {m.grid}, block {m.block}: {_threads(m)}",
                 "",
             ]
             body = [

@@ -115,7 +115,7 @@ def _legend(mapping: Mapping, y: float) -> tuple[list[Item], float]:
     threads, cells = mapping.threads // each, f" with {each} cells each" if each > 1 else ""
     numbers = (
         f"grid {_product(placement.launched)}, block {_product(placement.threads)}: {threads} "
-        f"thread{'s' * (threads != 1)}{cells}, {mapping.idle} idle"
+        f"thread{'s' * (threads != 1)}{cells}, {mapping.idle}{' cells' if each > 1 else ''} idle"
     )
     if any(placement.strided):
         numbers += (

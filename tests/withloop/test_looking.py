@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import sacpy
@@ -64,6 +65,29 @@ def test_explain(file: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert re.search(r"with-loop in ArrayBasics::iota, line \d+: genarray of 1 partition\n    no longer there", text)
     assert "with-loop in last, line 15\n    stays on the CPU: foldfix" in text
     assert "back: " in text
+
+
+LAID = """use Array: all;
+double total(double[n] v) { return with { ([0] <= [i] < [n]) : v[i]; } : fold(+, 0.0); }
+double[n,m] turned(double[m,n] a) { return { [j,i] -> a[i,j] | [j,i] < [n,m] }; }
+"""
+
+
+def test_the_threads_are_those_of_the_launch() -> None:
+    """Where a thread has several indices, or several cells, that is said, and no mapping is drawn that is none."""
+    session = sacpy.Session(target="emulator")
+    module = session.define(LAID)
+    module.total(np.ones(100_003))
+    module.turned(np.ones((600, 500)))
+    text = str(session.explain("total"))
+    assert "100003 indices by 49 x 256 threads, up to 8 each" in text
+    assert "the block that is done last puts together what all have" in text
+    assert "grid 1 x 1 x 49, block 1 x 1 x 256: 12544 threads; 32-bit indices" in text
+    drawn = session.picture("total").text(200)
+    assert drawn.startswith("total, line 2, fold 1: [0] <= iv < [100003]: the indices in their own order; 100003 ind")
+    assert "idle" not in drawn
+    drawn = session.picture("turned").text(200)
+    assert "grid (1, 16, 19), block (1, 4, 32): 38912 threads with 8 cells each, 11296 cells idle" in drawn
 
 
 @pytest.mark.parametrize(

@@ -241,7 +241,7 @@ class Folds:
         reasons = (
             *reasons,
             *((f"the pragma says so: {way.words}",) if way is not None else ()),
-            f"{total} indices by {blocks} x {threads} threads, {'a run' if runs else 'up to'} of {each} each",
+            f"{total} indices by {blocks} x {threads} threads, {'a run of' if runs else 'up to'} {each} each",
             *(() if last else ("the block that is done last puts together what all have",)),
         )
         arguments = built.arguments((blocks,), words)

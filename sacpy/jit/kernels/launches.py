@@ -77,6 +77,13 @@ class Launch(Node):
         """How many threads are launched."""
         return math.prod(self.grid) * math.prod(self.block)
 
+    @property
+    def laid_out(self) -> Mapping | None:
+        """The mapping, if it says which thread has which index; else it only says how indices are recovered from
+        numbers, which threads take as the reasons say."""
+        m = self.mapping
+        return m if m is not None and (m.grid, m.block) == (self.grid, self.block) else None
+
 
 class Plan(Node):
     """What a with-loop does on concrete bounds: allocate `results` (named as the with-loop's targets) and `temporaries`

@@ -207,8 +207,9 @@ def _number(e: g.Atom, numbers: Mapping[str, int]) -> int:
 def _launch(launch: Launch, assemble: Assembler, device: DeviceLimits, numbers: Mapping[str, int]) -> LaunchReport:
     what = WORDS.get(launch.purpose, launch.purpose) + ("" if launch.partition is None else f" {launch.partition + 1}")
     m = launch.mapping
-    idle = m.idle if m is not None else 0
-    each = 1 if m is None else prod(m.placement.each)
+    laid_out = launch.laid_out
+    idle = laid_out.idle if laid_out is not None else 0
+    each = 1 if laid_out is None else prod(laid_out.placement.each)
     needs = assemble(launch.kernel)
     busy = None
     if not isinstance(needs, str):
@@ -220,7 +221,8 @@ def _launch(launch: Launch, assemble: Assembler, device: DeviceLimits, numbers: 
     return LaunchReport(
         what, "" if m is None else f"{m.space}, {m.space.size} {'index' if m.space.size == 1 else 'indices'}",
         "" if m is None else str(m.chain), launch.reasons,
-        launch.grid, launch.block, launch.threads if m is None else m.threads // each, idle, launch.kernel.bits,
+        launch.grid, launch.block, launch.threads if laid_out is None else laid_out.threads // each, idle,
+        launch.kernel.bits,
         needs, each, busy, work, estimate(device, work, prod(launch.grid), prod(launch.block), busy),
     )  # fmt: skip
 
