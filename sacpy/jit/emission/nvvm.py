@@ -2,7 +2,7 @@
 
 In: a kernel. Out: `DeviceText`: the module's text, the name of its function, and what a launch passes: the kernel's
 parameters in order (arrays as addresses; bool and char as bytes), one address for each array of scratch memory
-(`geometry.scratch_bytes` says how large), the address of the check word.
+(`geometry.scratch_bytes` says how large), the address of the check word and of the count of blocks behind it.
 """
 
 from __future__ import annotations
