@@ -2,7 +2,7 @@
 
 In: a kernel and the scalars that it is launched with. Out: `Geometry`. Whatever fills the parameters in (emulator or
 device runtime) passes, after the kernel's own: one buffer for each array of `scratch`, in order, then the address of
-the check word.
+the check word and of the count of blocks behind it.
 """
 
 from __future__ import annotations
