@@ -78,7 +78,8 @@ def test_a_sample_of_the_cases_gives_what_the_interpreter_gives() -> None:
 def test_all_cases_on_all_paths(strict: bool) -> None:
     verdict = checking.cases(CASES, paths(), strict=strict)
     assert verdict.wrong == []
-    assert verdict.told["without a launch"] <= 2 * len(paths())
+    # a scalar, rows of a triangle of seven, rows of nothing: what is left of them after unrolling is no with-loop
+    assert verdict.told["without a launch"] <= 4 * len(paths())
 
 
 @pytest.mark.long
