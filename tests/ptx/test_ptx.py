@@ -78,8 +78,9 @@ def test_a_sample_of_the_cases_gives_what_the_interpreter_gives() -> None:
 def test_all_cases_on_all_paths(strict: bool) -> None:
     verdict = checking.cases(CASES, paths(), strict=strict)
     assert verdict.wrong == []
-    # a scalar, rows of a triangle of seven, rows of nothing: what is left of them after unrolling is no with-loop
-    assert verdict.told["without a launch"] <= 4 * len(paths())
+    # of a scalar, rows of a triangle of seven and rows of nothing no with-loop is left after unrolling; strictly, folds
+    # of reals over everything are the CPU's
+    assert verdict.told["without a launch"] <= (14 if strict else 4) * len(paths())
 
 
 @pytest.mark.long
