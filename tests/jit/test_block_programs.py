@@ -93,8 +93,8 @@ def test_every_access_of_a_network_is_in_order(
     """Checked are races, what is not set, bounds; whatever order the blocks run in."""
     run = Emulated._run
 
-    def in_order(self: Emulated, args: Any, place: Any, first: int, last: int, *rest: Any) -> int:
-        failed = [run(self, args, place, first + b, first + b + 1, *rest) for b in order(last - first)]
+    def in_order(self: Emulated, args: Any, place: Any, first: int, last: int, **rest: Any) -> int:
+        failed = [run(self, args, place, first + b, first + b + 1, **rest) for b in order(last - first)]
         return max(failed, default=0)
 
     monkeypatch.setattr(Emulated, "_run", in_order)
