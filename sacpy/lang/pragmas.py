@@ -145,12 +145,13 @@ def _operand(tokens: Sequence[Token], at: int) -> int:
 
 def _group(tokens: Sequence[Token], at: int) -> int:
     """Past the bracket that closes `tokens[at]`. Where none does, the pragma ends in front of the line that cannot
-    belong to it."""
+    belong to it, the bracket's own line if that begins with it."""
     opening = tokens[at].text
     depth = 0
     for i in range(at, len(tokens)):
         if not _FOREIGN.isdisjoint(tokens[i].text) and tokens[i].kind == "op":
-            return max(at + 1, _line_start(tokens, i))
+            start = _line_start(tokens, i)
+            return start if start >= at else at + 1
         depth += (tokens[i].text == opening) - (tokens[i].text == _CLOSING[opening])
         if depth == 0:
             return i + 1

@@ -157,6 +157,7 @@ def test_what_is_said_of_the_order_of_a_fold_stands_before_all_partitions() -> N
 
 def test_a_way_to_fold_wants_a_fold() -> None:
     assert check(folding("#pragma gpufold shuffle")) == []
+    assert told(check(folding("#pragma gpufold shuffel")))[0][1] == "shuffel"  # and not the partition behind it
     assert check(folding(inside="#pragma gpufold runs(8)")) == []
     assert told(check(loop("#pragma gpufold shuffle"))) == [("E0820", "shuffle")]
     assert told(check(folding("#pragma gpufold shuffle\n#pragma gpufold halving"))) == [("E0801", "gpufold")]
