@@ -13,6 +13,7 @@ from sacpy.interp.world import World
 from sacpy.jit.cache import Cache
 from sacpy.jit.failures import CheckFailed, OutOfMemory, TooDeep, Unsupported
 from sacpy.jit.run.contract import Compiled
+from sacpy.jit.run.dispatch import Site
 from sacpy.jit.run.engine import Engine
 from sacpy.jit.run.report import Counts, Report
 from sacpy.jit.run.versions import TRIAL
@@ -191,6 +192,33 @@ def test_what_cannot_be_compiled_is_interpreted_with_a_reason_and_not_tried_agai
     assert [call("f", 5), call("f", 5), call("f", 6)] == [(10,), (10,), (15,)]
     assert len(compiler.made) == 1
     assert [r.reason for r in engine.entered()[0].refused.values()] == ["f is not for me"]
+
+
+def test_what_cannot_be_compiled_for_some_arguments_is_not_thought_about_at_each_call(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class OnlyLong(FakeCompiler):
+        def __call__(self, program: Any, key: str, kind: Any, name: str, tools: Any) -> Compiled:
+            if kind == ((1,),):
+                raise Unsupported("so short a vector is not for me")
+            return super().__call__(program, key, kind, name, tools)
+
+    looks: list[int] = []
+    look = Site.look
+
+    def noted(self: Site, args: tuple[Any, ...]) -> bool:
+        looks.append(args[0].size)
+        return look(self, args)
+
+    monkeypatch.setattr(Site, "look", noted)
+    compiler = OnlyLong(f=lambda args: (-1.0,))
+    call, _ = run(SUM, compiler)
+    short = np.ones(1)
+    for _ in range(1000):
+        assert call("f", short) == (1.0,)
+    assert 1 < len(looks) < 15
+    assert call("f", np.ones(2)) == (-1.0,)  # larger ones are looked at
+    assert call("f", short) == (1.0,)
 
 
 def test_little_work_is_interpreted_until_it_has_taken_long_enough() -> None:

@@ -149,6 +149,9 @@ class Site(Versions):
         if self.entry is not self._first:
             self.ahead = 0
             return True
+        if self.refused and self.kind(args) in self.refused:
+            self._put_aside(args)
+            return False
         if (self.engine.reruns and self.is_suspect()) or not self._is_due(args):
             return False
         self._find(args)
@@ -163,6 +166,12 @@ class Site(Versions):
             return False
         self._put(self.entry)
         return True
+
+    def _put_aside(self, args: tuple[Value, ...]) -> None:
+        """There is nothing to be had for such arguments: looks again when larger ones come, or after twice as many
+        calls, which may be of another kind by then."""
+        self.large = max(self.large, *map(_size, args))
+        self.ahead = 2 * max(self.calls, 1)
 
     def busy(self) -> float:
         """Seconds that interpreted calls have taken since the last version was made, that in progress included, without
