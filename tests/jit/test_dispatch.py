@@ -13,6 +13,7 @@ from sacpy.interp.world import World
 from sacpy.jit.cache import Cache
 from sacpy.jit.failures import CheckFailed, OutOfMemory, TooDeep, Unsupported
 from sacpy.jit.run.contract import Compiled
+from sacpy.jit.run.cost import STEP
 from sacpy.jit.run.dispatch import Site
 from sacpy.jit.run.engine import Engine
 from sacpy.jit.run.report import Counts, Report
@@ -126,6 +127,42 @@ int main() { return 0; }
     call("f", 10_000)
     call("h")
     assert asked == ["_MAIN::g", "_MAIN::f", "_MAIN::h"]
+
+
+def expected_seconds(text: str, *args: Any) -> float:
+    """What a call of f is expected to take, by its text and arguments alone."""
+    call, engine = run(text + "\nint main() { return 0; }\n", FakeCompiler(), target="auto", eager=False)
+    call("f", *args)
+    (site,) = [s for s in engine.sites if s.function.signature.name == "_MAIN::f"]
+    return engine.estimate(site, args) * STEP
+
+
+def test_what_does_not_depend_on_the_index_of_a_with_loop_counts_once() -> None:
+    v = np.arange(10_000, dtype=np.int32)
+    bare = expected_seconds("int[n] f(int[n] v) { return { [i] -> v[i] - 3 | [i] < [n] }; }", v)
+    once = expected_seconds("int[n] f(int[n] v) { return { [i] -> v[i] - _minval_A_(v) | [i] < [n] }; }", v)
+    each = expected_seconds("int[n] f(int[n] v) { return { [i] -> v[i] - _minval_A_(v + i) | [i] < [n] }; }", v)
+    assert once < 1.5 * bare and each > 100 * bare
+
+
+def test_an_estimate_that_was_far_too_high_is_not_believed_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Engine, "beside", lambda *args: None)  # nothing is begun on the chance that it is needed
+    text = """int f(int n, int[.] v) {
+  s = 0;
+  i = 0;
+  while (v[i] == 0) { for (k = 0; k < n; k++) { s += v[k % 3]; } i++; }
+  return s;
+}
+int main() { return 0; }
+"""
+    compiler = FakeCompiler(f=lambda args: (-1,))
+    call, engine = run(text, compiler, target="auto", eager=False)
+    v = np.ones(5, dtype=np.int32)
+    assert [call("f", n, v) for n in (5000, 20_000)] == [(0,), (0,)]  # the first one comes with others' first calls
+    (site,) = engine.sites
+    assert engine.expected(site, (10_000_000, v), 10_000_000) > 10 * engine.price(site, (10_000_000, v), 1.0)
+    assert call("f", 10_000_000, v) == (0,)
+    assert compiler.made == []
 
 
 def test_who_has_kept_the_first_entry_is_sent_on() -> None:

@@ -40,6 +40,7 @@ from sacpy.lang.dispatch import Certain, Possible
 from sacpy.lang.infer import Inference, Inferrer
 from sacpy.lang.lattice import constant, without_value
 from sacpy.lang.types import ANY, Shape
+from sacpy.lang.walk import defined, names
 
 STEP = 0.05e-6  # seconds that the interpreter takes for a step
 CALLED = 5.0  # steps of a call that is not put in place
@@ -55,7 +56,7 @@ MOST = 1e15
 LONGEST = 10_000
 LOOP = 10  # statements that a loop or with-loop counts for, beside its own: to the compiler it is about as much work
 # they look at arrays, or update them in place
-LIGHT = frozenset({"sel", "shape", "dim", "device", "modarray", "reshape", "ravel", "like", "require"})
+LIGHT = frozenset({"sel", "shape", "dim", "device", "modarray", "reshape", "ravel", "like", "require", "zero"})
 ARITHMETIC = frozenset({"ScalarArith", "ArrayArith", "Math", "MathArray"})
 
 
@@ -237,9 +238,20 @@ class _Walk:
             0.0,
         )
         combine = sum(self.block(o.combine.body) for o in loop.operators if isinstance(o, Fold))
-        return WITH_LOOP + sum(
-            self.index_space(p, frame) * (CELL + combine + self.block(p.body)) for p in loop.partitions
-        )
+        return WITH_LOOP + sum(self.partition(p, self.index_space(p, frame), combine) for p in loop.partitions)
+
+    def partition(self, p: Partition, cells: float, combine: float) -> float:
+        """What a partition of so many cells counts. What does not depend on the index is done once."""
+        once, each = 0.0, CELL + combine
+        inside = {b.name for b in (p.index, *(p.scalars or ()))}
+        for s in p.body.statements:
+            work = self.statement(s)
+            if isinstance(s, Let) and isinstance(s.rhs, Prim) and not inside & names(s.rhs.args):
+                once += work
+            else:
+                each += work
+                inside |= {b.name for b in defined(s)}
+        return once + cells * each
 
     def index_space(self, p: Partition, frame: float) -> float:
         """The number of indices, the whole result's where the bounds do not say."""

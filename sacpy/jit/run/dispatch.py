@@ -42,6 +42,7 @@ DEEP = 200  # nested calls of itself that make a function worth compiling
 BRANCHING = 8
 LIKELY = 1 / 2  # of the price: work that is expected to be so much may be worth a version made beside the program
 EARLY = 1 / 3  # of the price: where so much time has been spent, a version may be made beside the program
+TELLING = 1e-3  # seconds that an estimate says at least, where what came of it tells something of the next one
 AWAIT = 2e-3  # seconds between two looks at one that is being made
 # elements of an array, or an int, up to which a call is not worth an estimate: whether it takes long is seen
 MODEST = 4096
@@ -91,6 +92,10 @@ class Site(Versions):
         self.latest_size = 0
         self._at_once = False  # whether a version was begun with its first call
         self._given: tuple[Value, ...] = ()  # of that call, while it may be begun anew
+        # of the last estimate: its seconds, and the interpreted calls and their seconds before; and what part of it
+        # such calls have taken, at most 1
+        self._estimated: tuple[float, int, float] | None = None
+        self._share = 1.0
         self._late = 0  # the rerun in which it was suspected last
         self._has_rounds = any(isinstance(s, Loop) for s in statements(function.body))
         rules = protocol(function.signature)
@@ -234,7 +239,7 @@ class Site(Versions):
             if not self.calls and self._modest and self.room.has_effects(self.function):
                 return Heat.COLD  # as a whole it could hardly be compiled; its parts are looked at by themselves
             self.large = max(2 * size, self._modest)
-            expected = self.engine.expected(self, args, size)
+            expected = self._expected(args, size)
             price = self.engine.price(self, args, expected)
             if expected >= SURE * price:
                 return Heat.HOT
@@ -250,6 +255,17 @@ class Site(Versions):
             return Heat.DUE if self.engine.is_to_be_made(self, args) else Heat.HOT
         self._put_off((price - busy) / BRANCHING if branches else max(price * EARLY - busy, 0.0))
         return Heat.WARM if busy >= price * EARLY and not branches else Heat.COLD
+
+    def _expected(self, args: tuple[Value, ...], size: int) -> float:
+        """Seconds that a call is expected to take: an estimate, and what came of the last one. Estimates count the
+        rounds of a loop that nobody can see the end of, and may be far above what happens."""
+        if self._estimated is not None and not self.active and self.calls > self._estimated[1]:
+            before, calls, seconds = self._estimated
+            if before >= TELLING:
+                self._share = min((self.seconds - seconds) / (self.calls - calls) / before, 1.0)
+        expected = self.engine.expected(self, args, size)
+        self._estimated = (expected, self.calls, self.seconds)
+        return expected * self._share
 
     def _is_deep(self) -> bool:
         """Whether many interpreted calls are in progress, each within another."""

@@ -64,8 +64,8 @@ EAGER = Policy(0.0, eager=True)
 LIBRARIES = 0.05  # seconds that the compiler's libraries take to load, once in a process
 NATIVE = 0.01  # seconds that it takes to load what native code needs, once in a process
 LOADING = 0.001  # seconds that code out of the cache takes to load
-COMPILING = 0.02  # seconds that compiling takes at least
-COMPILING_STATEMENT = 0.0006  # and for each statement: as measured (`benchmarks estimates`)
+COMPILING = 0.03  # seconds that compiling takes at least
+COMPILING_STATEMENT = 0.001  # and for each statement: as measured (`benchmarks estimates`)
 UNLIKELY = 1 / 4  # of that: for less nobody looks whether the cache has what this program has not needed before
 LARGE = 800  # statements behind which functions that come again are called, and each counts a fifth
 
