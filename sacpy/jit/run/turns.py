@@ -28,6 +28,7 @@ from sacpy.interp.engine import Left
 from sacpy.interp.values import Value
 from sacpy.jit.failures import NativeFailure
 from sacpy.jit.run.cost import STEP
+from sacpy.jit.run.records import LOADING
 from sacpy.jit.run.rests import reads, rest_of, stretch_of
 from sacpy.jit.run.versions import COPYING, SPURIOUS, SURE, Version, Versions
 from sacpy.lang.core import Function, Let, Loop, WithLoop
@@ -169,7 +170,7 @@ class Turn:
         if seconds < CALL + _copies(values):
             return False
         unit = self.rest
-        if unit is None:
+        if unit is None or (seconds < LOADING and not unit.versions and self.engine.policy.price is None):
             return False
         if unit.known(values) is not None:
             return True
