@@ -175,7 +175,7 @@ class Site(Versions):
     def _put_aside(self, args: tuple[Value, ...]) -> None:
         """There is nothing to be had for such arguments: looks again when larger ones come, or after twice as many
         calls, which may be of another kind by then."""
-        self.large = max(self.large, *map(_size, args))
+        self.large = max(self.large, max(map(_size, args), default=0))
         self.ahead = 2 * max(self.calls, 1)
 
     def busy(self) -> float:

@@ -36,7 +36,7 @@ from sacpy.jit.run.makers import FirstCall, Makers
 from sacpy.jit.run.program_state import ProgramState
 from sacpy.jit.run.regions import Regions
 from sacpy.jit.run.remembered import Recent, Watched
-from sacpy.jit.run.versions import Version, Versions
+from sacpy.jit.run.versions import LOADING, Version, Versions
 from sacpy.jit.run.worth import worth_watching
 from sacpy.lang import core
 from sacpy.lang.diagnostics import SacError
@@ -63,7 +63,6 @@ POLICIES = {
 EAGER = Policy(0.0, eager=True)
 LIBRARIES = 0.05  # seconds that the compiler's libraries take to load, once in a process
 NATIVE = 0.01  # seconds that it takes to load what native code needs, once in a process
-LOADING = 0.001  # seconds that code out of the cache takes to load
 COMPILING = 0.03  # seconds that compiling takes at least
 COMPILING_STATEMENT = 0.001  # and for each statement: as measured (`benchmarks estimates`)
 UNLIKELY = 1 / 4  # of that: for less nobody looks whether the cache has what this program has not needed before

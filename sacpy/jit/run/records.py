@@ -15,6 +15,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from sacpy.jit.kinds import Kind
+from sacpy.jit.run.versions import LOADING
 from sacpy.lang.elaborate.program import ElaboratedProgram
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 # times that native code is at least as fast as interpreted code, of which nobody knows how long it would take
 SPEED = 10.0
-LOADING = 0.001  # seconds that code out of the cache takes to load
 MOST = 1000  # units that a record may hold
 ALIKE = 2  # times the size of what a call was given: so much larger another one's arguments may be, to take as long
 LITTLE = 2e-3  # seconds; calls of functions that took less in all are not worth remembering

@@ -28,9 +28,8 @@ from sacpy.interp.engine import Left
 from sacpy.interp.values import Value
 from sacpy.jit.failures import NativeFailure
 from sacpy.jit.run.cost import STEP
-from sacpy.jit.run.records import LOADING
 from sacpy.jit.run.rests import reads, rest_of, stretch_of
-from sacpy.jit.run.versions import COPYING, SPURIOUS, SURE, Version, Versions
+from sacpy.jit.run.versions import COPYING, LOADING, SPURIOUS, SURE, Version, Versions
 from sacpy.lang.core import Function, Let, Loop, WithLoop
 
 if TYPE_CHECKING:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from sacpy.jit.run.contract import Compiled, Judge
     from sacpy.jit.run.program_state import ProgramState
 
+LOADING = 0.001  # seconds that code out of the cache takes to load
 SURE = 2  # times the price: work that is expected to be so much is not begun interpreted
 VERSIONS = 4  # of a unit, for each degree of detail
 REMEMBERED = 4096  # shapes whose version is remembered
