@@ -4,7 +4,7 @@ what the kernels would; that the driver does likewise is for `make gpu`."""
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from time import perf_counter, sleep
+from time import sleep
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,9 @@ from sacpy.session import Session
 from sacpy.withloop.devices import DEVICES
 from tests.jit.fake_cuda import FakeCuda, FakeDriver
 from tests.jit.kernel_programs import P
+from tests.tools import through
+
+LAUNCH_CALLS = 32  # functions of sacpy between a prepared launch and the driver
 
 
 class Assembler:
@@ -364,7 +367,7 @@ def test_an_error_of_the_driver_is_a_message() -> None:
         gpu.module.blur(np.arange(100.0))
 
 
-def test_a_prepared_launch_costs_few_microseconds() -> None:
+def test_a_prepared_launch_goes_through_few_functions() -> None:
     """Our own part of a call of a function with one launch: everything but the driver's."""
     gpu = GpuSession(FakeCuda())
     v = gpu.hardware.memory.of(np.arange(64, dtype=np.int32), "int")
@@ -380,14 +383,8 @@ def test_a_prepared_launch_costs_few_microseconds() -> None:
     n = len(v)
     values = tuple(v if name in ("v", "w") else n for name in loop._names)
     loop.run(gpu.hardware.memory, values, ())
-
-    def one() -> float:
-        start = perf_counter()
-        for _ in range(200):
-            loop.run(gpu.hardware.memory, values, ())
-        return (perf_counter() - start) / 200
-
-    assert min(one() for _ in range(10)) < 15e-6
+    loop.run(gpu.hardware.memory, values, ())
+    assert through(lambda: loop.run(gpu.hardware.memory, values, ())) <= LAUNCH_CALLS
 
 
 def test_auto_takes_the_gpu_where_the_work_is_worth_the_transfers() -> None:

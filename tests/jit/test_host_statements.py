@@ -16,6 +16,9 @@ from tests.jit.builder import B, arguments, unit
 from tests.jit.graph_evaluator import evaluate
 from tests.jit.graph_text import unit as parsed
 from tests.jit.native_tools import STRICT, agree, compiled
+from tests.tools import through
+
+SCALAR_CALLS = 1  # functions of sacpy that a call of compiled code on scalars goes through
 
 RNG = np.random.default_rng(7)
 
@@ -505,14 +508,8 @@ def test_overhead_of_a_call_on_scalars() -> None:
     b = B()
     params, (x, y), inputs = arguments(b, ("int", 0), ("double", 0))
     f = compiled(unit(b, params, inputs, [b.op("add", x, 1), b.op("mul", y, y)]))
-
-    def measure() -> float:
-        start = time.perf_counter()
-        for _ in range(1000):
-            f.call((3, 0.5))
-        return (time.perf_counter() - start) * 1e3
-
-    assert min(measure() for _ in range(10)) < 5  # microseconds
+    f.call((3, 0.5))
+    assert through(lambda: f.call((3, 0.5))) <= SCALAR_CALLS
 
 
 def test_a_result_takes_the_memory_of_an_array_that_dies() -> None:

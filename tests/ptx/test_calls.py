@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
-from types import FrameType
 from typing import Any
 
 import numpy as np
 import pytest
 
-import sacpy
 from sacpy.embedding.device_calls import DeviceGate
 from sacpy.lang.diagnostics import SacError
 from tests.ptx.comparing import HEAD
 from tests.ptx.driver import PtxCuda
 from tests.ptx.lending import Lent
 from tests.ptx.sessions import session
+from tests.tools import through
 
 SOURCE = (
     f"{HEAD}double[n] scaled(double[n] v, double k) {{ return {{ [i] -> v[i] * k | [i] < [n] }}; }}\n"
@@ -29,22 +26,6 @@ CALLS = 64  # functions of sacpy that a call may go through before it comes to t
 def placed(gpu: PtxCuda, module: Any, values: Any) -> Any:
     """An array on the GPU."""
     return module.scaled(Lent(gpu, values), 1.0)
-
-
-def through(call: Callable[[], Any]) -> int:
-    """How many functions of sacpy a call goes through."""
-    number, home = 0, sacpy.__path__[0]
-
-    def count(frame: FrameType, event: str, _: Any) -> None:
-        nonlocal number
-        number += event == "call" and frame.f_code.co_filename.startswith(home)
-
-    sys.setprofile(count)
-    try:
-        call()
-    finally:
-        sys.setprofile(None)
-    return number
 
 
 def test_a_call_with_arrays_on_the_gpu_goes_through_few_functions() -> None:
