@@ -19,7 +19,7 @@ from sacpy.nodes import Node
 
 SUFFIX = ".native"
 MOST = 256 * 1024 * 1024  # bytes in the folder
-OFTEN = 32  # writes between two looks at the folder's size
+OFTEN = 32  # writes between two looks at the folder's size, by whatever process
 
 
 class CacheInfo(Node):
@@ -38,7 +38,8 @@ class Cache:
     def __init__(self, folder: Path | None, most: int = MOST) -> None:
         self.folder = folder
         self.most = most
-        self._written = 0
+        # a process that writes once looks at the size only now and then: that takes the longer the more there is
+        self._written = os.urandom(1)[0] % OFTEN
 
     def read(self, name: str) -> bytes | None:
         """What was kept under a name; None if there is nothing, or it is damaged."""

@@ -26,10 +26,11 @@ DIGEST = 64  # characters of a digest
 
 
 def sources() -> Iterator[os.DirEntry[str]]:
-    """The files that the parsed library depends on, in the same order everywhere."""
+    """The files that the parsed library, and what is known of its effects, depend on, in the same order everywhere."""
     yield from files_in(STDLIB, (".sac", ".mac", ".h"))
     yield from files_in(PACKAGE / "lang", (".py",), deep=False)
     yield from files_in(PACKAGE, ("nodes.py", "plain.py"), deep=False)
+    yield from files_in(PACKAGE / "jit" / "run", ("outline.py",), deep=False)
 
 
 def contents_digest() -> str:

@@ -80,7 +80,8 @@ class Inference(Node):
 class Inferrer(Record):
     """Inference for one program. It remembers what function bodies give (`outcomes`), so one object should serve all
     functions of a program. `steps` bounds the work spent on callees per function, `depth` their nesting. `declared`:
-    what is known of functions for the arguments that they declare, by key."""
+    what is known of functions for the arguments that they declare, by key; of one whose parts have become functions,
+    besides, by `parted`."""
 
     program: Program
     steps: int = 20_000
@@ -94,9 +95,11 @@ class Inferrer(Record):
 
     def infer(self, function: Function, arguments: Sequence[Shape] | None = None) -> Inference:
         """What is known of a function called with arguments of these shapes; None: of the declared ones."""
-        known = self.declared.get(function.signature.key) if arguments is None else None
-        if known is not None and known.function is function:
-            return known
+        if arguments is None:
+            key = function.signature.key
+            for known in (self.declared.get(key), self.declared.get(parted(key))):
+                if known is not None and known.function is function:
+                    return known
         diagnostics: list[Diagnostic] = []
         walk = _Walk(self._analyzer, diagnostics)
         shapes = declared_shapes(function.signature.params) if arguments is None else arguments
@@ -135,6 +138,11 @@ class Inferrer(Record):
 
 def _outcome(analyzer: Analyzer, function: Function, shapes: Sequence[Shape]) -> Outcome:
     return _Walk(analyzer, None).function(function, shapes)
+
+
+def parted(key: str) -> str:
+    """The key of what is known of a function whose parts have become functions."""
+    return f"{key}@"
 
 
 def inferrer_for(program: Program) -> Inferrer:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import marshal
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from sacpy.base import kept
@@ -248,6 +249,7 @@ def used_operators(source: Source, folders: Sequence[Path]) -> frozenset[str]:
 
 
 KEPT = 8  # parsed libraries in the cache
+EFFECTS = "/effects"  # beside the modules in an image: which functions have no effects
 
 
 def library_digest() -> str:
@@ -292,6 +294,11 @@ class Library(Mapping[str, bytes]):
             found = self._modules[name] = packing().unpacked(self[name])
         return found
 
+    @functools.cached_property
+    def pure(self) -> Mapping[str, bool]:
+        """By key, whether a function of the library has no effects, as far as the installer has found that out."""
+        return dict(marshal.loads(self._parsed.get(EFFECTS, marshal.dumps(()))))
+
     def complete(self) -> dict[str, bytes]:
         """All of it; what has not been parsed yet is."""
         self._parse([name for name in self._names if name not in self._parsed])
@@ -331,9 +338,12 @@ def parsed_library(cache: Path) -> Path:
     return cache / f"stdlib-{library_digest()}.parsed"
 
 
-def install_library(image: Path = IMAGE) -> None:
-    """Leaves the whole library, parsed, in the package: what its installer does."""
-    write_image(Library(None, image).complete(), image)
+def install_library(pure: Callable[[Library], Mapping[str, bool]], image: Path = IMAGE) -> None:
+    """Leaves the whole library, parsed, in the package: what its installer does. `pure`: by key, whether functions have
+    no effects."""
+    library = Library(None, image)
+    parsed = library.complete()
+    write_image(parsed | {EFFECTS: marshal.dumps(tuple(pure(library).items()))}, image)
 
 
 def _kept(path: Path) -> dict[str, bytes]:

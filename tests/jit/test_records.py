@@ -96,7 +96,7 @@ def test_what_interpreted_calls_took_is_expected_of_calls_like_them(tmp_path: Pa
     run(tmp_path, "slow", 2.0e7)  # so that there is something to keep
     records = site.room.records
     records.wanted = {site.key: {site.latest: 1.0}}
-    records.keep([site], [])
+    records.keep([site], [], 0.5)
     program, _ = Workspace().load_text(TEXT)
     kept = Records(Cache(tmp_path), program)
     assert kept.took(site.key, site.latest, 200) == 0.5

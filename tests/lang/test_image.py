@@ -51,8 +51,11 @@ def test_an_image_of_other_texts_counts_for_nothing(
 
 
 def test_the_installer_leaves_all_modules(tmp_path: Path) -> None:
-    modules.install_library(tmp_path / "image")
-    assert set(read_image(tmp_path / "image")) == {path.stem for path in STDLIB.glob("*.sac")}
+    modules.install_library(lambda _: {"Array::f/0": True}, tmp_path / "image")
+    names = {path.stem for path in STDLIB.glob("*.sac")}
+    assert set(read_image(tmp_path / "image")) == names | {modules.EFFECTS}
+    library = modules.load_library(None, tmp_path / "image")
+    assert library.pure == {"Array::f/0": True} and set(library) == names
 
 
 def test_the_digest_is_of_the_library_and_of_the_front_end() -> None:

@@ -199,7 +199,7 @@ class Site(Versions):
         if not self.calls and self._begins_at_once(args):
             self.begin(args, sure=True)
         before, start = self.engine.busy, thread_time()
-        if not self.room.foreseen and self.room.is_running:
+        if not self.room.foreseen:
             self.engine.foresee(self.room)
         heat = self._heat(args)
         self.engine.busy = before + thread_time() - start

@@ -272,11 +272,12 @@ class Engine:
         return self._may_go_on and unit.prices.get(kind, 0.0) > 0.0 and self._makers.is_idle
 
     def foresee(self, room: ProgramState) -> None:
-        """Has a process ready that compiles, where a program has run for a while and none of its code is in the cache:
-        it is likely to be asked for something soon."""
-        room.foreseen = True
-        if self._may_go_on and room.records.lasting and not room.records.wanted:
-            self._makers.prepare(room)
+        """Has a process ready that compiles, where a program has run for a while, longer than when it needed none, and
+        none of its code is in the cache: it is likely to be asked for something soon."""
+        if room.records.is_new(room.seconds):
+            room.foreseen = True
+            if self._may_go_on and room.records.lasting:
+                self._makers.prepare(room)
 
     def expect(self, hint: str, read: Callable[[ast.Module], ElaboratedProgram]) -> None:
         """Programs will come, most likely with something to compile (`Makers.early`)."""
@@ -412,7 +413,7 @@ class Engine:
                     from sacpy.jit.run.ahead import make_ahead
 
                     make_ahead(sites, units, COMPILING)
-                room.records.keep(sites, units)
+                room.records.keep(sites, units, room.seconds)
 
     def entered(self) -> Sequence[Versions]:
         """The functions that were called, or that might have been; and the loops that were left, or that could not

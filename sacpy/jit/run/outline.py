@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from sacpy.interp.engine import is_region
+from sacpy.interp.facts import binds
 from sacpy.lang.ast import AnyExtent, AnyShape, Feature
 from sacpy.lang.core import (
     ArrayCons,
@@ -40,7 +41,9 @@ from sacpy.lang.core import (
     WithLoop,
 )
 from sacpy.lang.diagnostics import SacError
-from sacpy.lang.infer import inferrer_for
+from sacpy.lang.dispatch import resolve
+from sacpy.lang.elaborate.program import ElaboratedProgram
+from sacpy.lang.infer import Inference, inferrer_for, parted
 from sacpy.lang.source import NOWHERE
 from sacpy.lang.types import ANY, BUILTIN, SCALAR, Type
 from sacpy.lang.walk import block_free, defined, free_of
@@ -105,18 +108,37 @@ class OutlinedProgram:
     def _outlined(self, function: Function) -> Function:
         if self.purity.function(function.signature.key):
             return function
-        outliner = _Outliner(function, self.purity, self._inferrer.infer(function).types)
+        known = self._inferrer.infer(function)
+        outliner = _Outliner(function, self.purity, known.types)
         made = outliner.function()
         self._functions |= {f.signature.key: f for f in outliner.made}
+        self._tell(known, made, outliner)
         return made
+
+    def _tell(self, known: Inference, made: Function, outliner: _Outliner) -> None:
+        """What is known of the function's variables is known of its regions, each of which is called in one place."""
+        calls = dict(known.candidates)
+        declared = self._inferrer.declared
+        for region, call in zip(outliner.made, outliner.calls, strict=True):
+            signature = region.signature
+            types = {b.name: known.types[b.name] for b in binds(region) if b.name in known.types}
+            if any(s.bind.name not in types for s in (*signature.params, *signature.results)):  # it is never reached
+                continue
+            params = [types[s.bind.name].shape for s in signature.params]
+            results = tuple(types[s.bind.name].shape for s in signature.results)
+            calls[id(call)] = resolve([signature], params)
+            declared[signature.key] = Inference(region, types, results, known.candidates, ())
+        declared[parted(made.signature.key)] = Inference(made, known.types, known.results, calls, known.diagnostics)
 
 
 class Purity:
     """Which functions have no effects, and only values that the graph has: no natives, globals, strings, in them or in
-    what they call. (Whether they can be compiled is for the specialiser to find out.)"""
+    what they call. (Whether they can be compiled is for the specialiser to find out.) `ask`: what the installer has
+    found out about the library's is believed."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, ask: bool = True) -> None:
         self.program = program
+        self._elaborated = program if ask and isinstance(program, ElaboratedProgram) else None
         self._known: dict[str, bool] = {}
 
     def function(self, key: str) -> bool:
@@ -125,8 +147,9 @@ class Purity:
         if is_region(key):
             return True
         if key not in self._known:
+            known = None if self._elaborated is None else self._elaborated.known_pure(key)
             self._known[key] = True
-            self._known[key] = self._look(key)
+            self._known[key] = self._look(key) if known is None else known
         return self._known[key]
 
     def _look(self, key: str) -> bool:
@@ -187,13 +210,14 @@ def _plain(atoms: Iterable[Atom]) -> bool:
 
 
 class _Outliner:
-    """Rewrites one function. `made`: its regions."""
+    """Rewrites one function. `made`: its regions; `calls`: what calls them."""
 
     def __init__(self, function: Function, purity: Purity, types: dict[str, Type]) -> None:
         self.subject = function
         self.purity = purity
         self.types = types
         self.made: list[Function] = []
+        self.calls: list[Call] = []
         self.binds: dict[str, Bind] = {}
         for slot in function.signature.params:
             self.binds[slot.bind.name] = slot.bind
@@ -311,6 +335,7 @@ class _Outliner:
         )
         self.made.append(Function(head, (), body, tuple(Var(b.name, b.span) for b in results)))
         call = Call(signature.name, (key,), tuple(Var(b.name, b.span) for b in params), tuple(b.base for b in params))
+        self.calls.append(call)
         return [Let(tuple(results), call, span)]
 
     @staticmethod

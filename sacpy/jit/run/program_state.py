@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from sacpy.jit.run.dispatch import Site
     from sacpy.jit.run.versions import Versions
 
-WHILE = 0.02  # seconds of this thread, of a program that may take long
-
 
 def nothing(signature: core.Signature) -> bool:
     """No function is NumPy's: what is compiled as soon as there is work is not compared with what NumPy takes."""
@@ -85,9 +83,9 @@ class ProgramState:
         return 0.0 if evaluator is None else evaluator.generating
 
     @property
-    def is_running(self) -> bool:
-        """Whether the program has run for a while."""
-        return thread_time() - self._began >= WHILE
+    def seconds(self) -> float:
+        """Seconds of this thread that the program has run for."""
+        return thread_time() - self._began
 
     def branches(self, function: core.Function) -> bool:
         """Whether a call of a function may call itself more than once: its calls then grow in number with their

@@ -29,22 +29,26 @@ SPEED = 10.0
 MOST = 1000  # units that a record may hold
 ALIKE = 2  # times the size of what a call was given: so much larger another one's arguments may be, to take as long
 LITTLE = 2e-3  # seconds; calls of functions that took less in all are not worth remembering
+SHORT = 0.02  # seconds; of a program that takes less nobody needs to know that it has asked for nothing
+LONGER = 2  # times what it took in an earlier run: then a program may be up to something else
 
 
 class Records:
     """The record of one program. `wanted`: seconds that having a unit natively from the beginning saves, by key and
-    kind; `saved`: of all of them; `_taken`: the seconds of an interpreted call, and the size of its largest argument. A
-    program that is typed in, statement by statement, has none."""
+    kind; `saved`: of all of them; `_taken`: the seconds of an interpreted call, and the size of its largest argument;
+    `_idle`: the seconds that a run took, of its thread, which had nothing compiled. A program that is typed in,
+    statement by statement, has none."""
 
     def __init__(self, cache: Cache, program: Program) -> None:
         self._cache = cache
         self._name = _name(program)
         self.wanted: dict[str, dict[Kind, float]] = {}
         self._taken: dict[tuple[str, Kind], tuple[float, int]] = {}
+        self._idle = 0.0
         self._kept = b""
         data = cache.read(self._name) if self._name else None
         if data is not None:
-            (self.wanted, self._taken), self._kept = _parsed(data), data
+            (self.wanted, self._taken, self._idle), self._kept = _parsed(data), data
         self.saved = sum(s for kinds in self.wanted.values() for s in kinds.values())
         self._owners = {key.partition("@")[0] for key in self.wanted if "@" in key}
 
@@ -72,8 +76,13 @@ class Records:
         """Whether something in a function had."""
         return owner.partition("@")[0] in self._owners
 
-    def keep(self, sites: Sequence[Site], units: Sequence[Versions]) -> None:
-        """Adds what a run has found out, of functions and of other units."""
+    def is_new(self, seconds: float) -> bool:
+        """Whether a run that has taken so many seconds of its thread may soon ask for something to be compiled: it has
+        taken longer than one that did not, and none is known that did."""
+        return not self.wanted and seconds >= max(SHORT, LONGER * self._idle)
+
+    def keep(self, sites: Sequence[Site], units: Sequence[Versions], seconds: float) -> None:
+        """Adds what a run has found out, of functions and of other units. `seconds`: of its thread, so far."""
         if not self._name:
             return
         found = [*_found(sites), *_found(units)]
@@ -89,11 +98,15 @@ class Records:
             if saved - LOADING > 2 * kinds.get(kind, 0.0):
                 kinds[kind] = saved - LOADING
         rows = [(key, kind, s) for key, kinds in self.wanted.items() for kind, s in kinds.items() if s > LOADING]
-        if not rows and not self._kept:
+        if found:
+            self._idle = 0.0
+        elif seconds >= SHORT and not seconds <= self._idle <= LONGER * seconds:
+            self._idle = seconds
+        if not rows and not self._kept and not self._idle:
             return
         taken = [(key, kind, seconds, size) for (key, kind), (seconds, size) in self._taken.items()]
         # a version without references: the same for the same rows
-        data = marshal.dumps((rows[-MOST:], taken[-MOST:]), 2)
+        data = marshal.dumps((rows[-MOST:], taken[-MOST:], self._idle), 2)
         if data != self._kept:
             self._kept = data
             self._cache.write(self._name, data)
@@ -129,19 +142,19 @@ def _name(program: Program) -> str:
     return f"record-{sha256(inner.main.info.span.source.text.encode('utf-8', 'surrogateescape')).hexdigest()[:40]}"
 
 
-def _parsed(data: bytes) -> tuple[dict[str, dict[Kind, float]], dict[tuple[str, Kind], tuple[float, int]]]:
+def _parsed(data: bytes) -> tuple[dict[str, dict[Kind, float]], dict[tuple[str, Kind], tuple[float, int]], float]:
     """A record that was kept; nothing where it makes no sense."""
     wanted: dict[str, dict[Kind, float]] = {}
     taken: dict[tuple[str, Kind], tuple[float, int]] = {}
     try:
-        rows, others = marshal.loads(data)
+        rows, others, idle = marshal.loads(data)
         for key, kind, saved in rows:
             wanted.setdefault(str(key), {})[_kind(kind)] = float(saved)
         for key, kind, seconds, size in others:
             taken[str(key), _kind(kind)] = float(seconds), int(size)
+        return wanted, taken, float(idle)
     except (ValueError, TypeError, EOFError):
-        return {}, {}
-    return wanted, taken
+        return {}, {}, 0.0
 
 
 def _kind(kind: Iterable[Iterable[int | None]]) -> Kind:

@@ -80,7 +80,7 @@ class Turn:
             self._paced(values)
             return policy.pace.interpreted()
         now = self._clock()
-        if not self.room.foreseen and self.room.is_running:
+        if not self.room.foreseen:
             self.engine.foresee(self.room)
         if done <= self._done:
             self._began = now - done * self._each

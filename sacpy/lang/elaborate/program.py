@@ -22,6 +22,7 @@ from sacpy.lang.elaborate.usertypes import BaseType, FunctionParameter
 from sacpy.lang.infer import Inference, Inferrer
 from sacpy.lang.modules import Loader, ModuleInfo
 from sacpy.lang.source import Span
+from sacpy.lang.types import BUILTIN
 from sacpy.nodes import Record, field, replace
 
 if TYPE_CHECKING:
@@ -224,6 +225,15 @@ class ElaboratedProgram(Record, repr=False, weak=True):
             names |= set(inner.info.functions)
             stack += [i for i in inner.info.interfaces if i.kind == "import"]
         return sorted(n for n in names if n[:1].isalpha())
+
+    def known_pure(self, key: str) -> bool | None:
+        """Whether a function of the library has no effects, where that is known without looking at it; None elsewhere,
+        and where a module of the program's may have taken the place of the library's."""
+        library = self.world.loader.read_library()
+        if any(name in library and not scope.info.library for name, scope in self.world.scopes.items()):
+            return None
+        name, bracket, type = key.rpartition("<") if key.endswith(">") else (key, "", "")
+        return library.pure.get(key) if not bracket or type[:-1] not in BUILTIN else library.pure.get(f"{name}<>")
 
     # ------------------------------------------------------------ checking
 
