@@ -32,7 +32,7 @@ def test_damaged_files_are_removed(tmp_path: Path) -> None:
 
 
 def test_what_was_not_used_for_longest_goes_first(tmp_path: Path) -> None:
-    cache = Cache(tmp_path, most=1000)
+    cache = Cache(tmp_path)
     for i in range(10):
         cache.write(str(i), b"x" * 100)
         os.utime(tmp_path / f"{i}{SUFFIX}", (i, i))
