@@ -6,13 +6,16 @@ from pathlib import Path
 
 import pytest
 
+from sacpy.commands.installation import library_effects
 from sacpy.interp.errors import Exit
 from sacpy.interp.evaluator import Evaluator
 from sacpy.interp.world import World
-from sacpy.jit.run.outline import OutlinedProgram
+from sacpy.jit.fingerprint import callees
+from sacpy.jit.run.outline import OutlinedProgram, Purity
 from sacpy.lang.core import Call, Let, Program
 from sacpy.lang.core_verify import verify
 from sacpy.lang.diagnostics import SacError
+from sacpy.lang.infer import Inferrer, inferrer_for
 from sacpy.workspace import Workspace, main_key
 
 CORPUS = Path(__file__).parents[1] / "corpus"
@@ -104,5 +107,54 @@ def test_programs_with_regions_do_what_they_did(name: str) -> None:
     made, key = OutlinedProgram(program), main_key(program)
     assert outcome(made, key, stdin) == outcome(program, key, stdin)
     for region in made.regions(key):
-        assert verify(made.function(region), made) == []
+        function = made.function(region)
+        assert verify(function, made) == []
+        told = inferrer_for(made).infer(function)  # from what is known of the whole
+        again = Inferrer(made).infer(function, [told.types[p.bind.name].shape for p in function.signature.params])
+        assert (told.types, told.results) == (again.types, again.results)
     assert verify(made.function(key), made) == []
+
+
+CALLS = 'print(cumsum([1.0, 2.0])); print(sum([1, 2])); print(sort([2, 1])); print(strlen("x"));'
+USES = f"{HEAD} use Scan: all; use Sort: all;"
+
+
+def reached(program: Program, key: str) -> set[str]:
+    """All functions that a function leads to."""
+    found: set[str] = set()
+    left = [key]
+    while left:
+        key = left.pop()
+        if key not in found:
+            found.add(key)
+            if program.signature(key).native is None:
+                left += callees(program.function(key))
+    return found
+
+
+def test_of_the_library_is_believed_what_looking_finds(monkeypatch: pytest.MonkeyPatch) -> None:
+    program, _ = Workspace().load_text(f"{USES} int main() {{ {CALLS} return 0; }}")
+    library = program.world.loader.read_library()
+    if not library.pure:  # it has been changed since it was installed
+        monkeypatch.setattr(library, "pure", library_effects(library))
+    keys = reached(program, main_key(program))
+    told, seen = Purity(program), Purity(program, ask=False)
+    assert {k: told.function(k) for k in keys} == {k: seen.function(k) for k in keys}
+    known = [k for k in keys if program.known_pure(k) is not None]
+    assert len(known) > 20 and {program.known_pure(k) for k in known} == {True, False}
+
+
+def test_nothing_is_believed_of_a_module_in_the_place_of_the_librarys(tmp_path: Path) -> None:
+    own = "int width(int a) { print(a); return a; }"  # there is a function under this key, without effects
+    (tmp_path / "Sort.sac").write_text(f"module Sort; use ScalarArith: all; use ScalarIO: all; export all; {own}")
+    text = "use Sort: all; use ScalarIO: all; int main() { print(width(1)); return 0; }"
+    program, _ = Workspace(search=[tmp_path]).load_text(text)
+    (key,) = (k for k in reached(program, main_key(program)) if k.startswith("Sort::"))
+    assert key == "Sort::width/0" and program.known_pure(key) is None and not Purity(program).function(key)
+
+
+def test_of_a_type_of_the_programs_nothing_is_believed() -> None:
+    text = "struct P { double x; }; int main() { p = [P { 1.0 }]; print(shape(take([1], p))); return 0; }"
+    program, _ = Workspace().load_text(HEAD + text)
+    keys = [k for k in reached(program, main_key(program)) if k.endswith("P>")]
+    assert keys and all(program.known_pure(k) is None for k in keys)

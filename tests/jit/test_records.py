@@ -13,7 +13,7 @@ from sacpy.jit.cache import Cache
 from sacpy.jit.run import dispatch
 from sacpy.jit.run.cost import STEP
 from sacpy.jit.run.engine import Engine
-from sacpy.jit.run.records import Records
+from sacpy.jit.run.records import LONGER, SHORT, Records
 from sacpy.workspace import Workspace
 
 TEXT = """use Array: all;
@@ -120,3 +120,28 @@ def test_of_functions_that_call_each_other_the_outer_one_is_made_ahead(
     asked.clear()
     run(tmp_path / "other", "slow", 1.0e3)
     assert asked == [("_MAIN::slow/0", 0.0)]
+
+
+def test_a_program_that_asks_for_nothing_has_no_process_ready_the_next_time(tmp_path: Path) -> None:
+    program, _ = Workspace().load_text(TEXT)
+    new = Records(Cache(tmp_path), program)
+    assert not new.is_new(SHORT / 2) and new.is_new(SHORT)
+    new.keep([], [], 5 * SHORT)
+    quiet = Records(Cache(tmp_path), program)
+    assert not quiet.is_new(5 * SHORT)
+    assert quiet.is_new(LONGER * 5 * SHORT), "it may be up to something else"
+    before = {p: p.stat().st_mtime_ns for p in tmp_path.iterdir()}
+    quiet.keep([], [], 4 * SHORT)
+    assert {p: p.stat().st_mtime_ns for p in tmp_path.iterdir()} == before, "it took about as long"
+
+
+def test_a_short_run_that_asks_for_nothing_leaves_no_record(tmp_path: Path) -> None:
+    program, _ = Workspace().load_text(TEXT)
+    Records(Cache(tmp_path), program).keep([], [], SHORT / 2)
+    assert not list(tmp_path.iterdir())
+
+
+def test_of_a_program_that_had_something_compiled_no_process_is_needed(tmp_path: Path) -> None:
+    run(tmp_path, "slow", 2.0e7)
+    program, _ = Workspace().load_text(TEXT)
+    assert not Records(Cache(tmp_path), program).is_new(1e3)
