@@ -34,7 +34,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sacpy.commands.messages import how_to_look, show, show_warnings, tell
-from sacpy.commands.options import TOOLS, defines, parse, prompt_workspace, refuse, workspace_of
+from sacpy.commands.options import TOOLS, defines, parse, prompt_workspace, refuse, refuse_misplaced, workspace_of
 
 if TYPE_CHECKING:
     from sacpy.interp.world import World
@@ -136,6 +136,7 @@ def run_program(
     Raises `SacError`."""
     workspace = workspace_of(parsed)
     program, found = workspace.load(parsed.file)
+    refuse_misplaced(parsed, program)
     if loaded is not None:
         loaded(found)
     return _run_or_emit(parsed, workspace, program, world, found), found

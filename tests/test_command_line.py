@@ -74,6 +74,37 @@ def test_a_program_gets_all_that_stands_behind_it(capfd: pytest.CaptureFixture[s
     assert capfd.readouterr().out == "[--][-x][a b][--help][]"
 
 
+@pytest.mark.parametrize("command", ["run", "profile", "explain"])
+@pytest.mark.parametrize("option", ["--target", "--stats", "--threads=2"])
+def test_an_option_behind_a_program_that_reads_no_words_is_misplaced(
+    command: str, option: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    program = tmp_path / "plain.sac"
+    program.write_text("int main() { return 0; }")
+    assert refused(command, str(program), option, "cpu") == 2
+    assert f"options come first: sacpy {command} {option} .. plain.sac" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "use System: all; int main() { return argc(); }",
+        'use GetOpt: all; int main() { c = getopt("x"); return 2; }',
+        "use String: all; int main(string[.] words) { return 2; }",
+        "module M; use CommandLine: all; export all; int words() { return argc(); }",
+    ],
+)
+def test_a_program_that_reads_its_words_gets_options_too(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if text.startswith("module"):
+        (tmp_path / "M.sac").write_text(text)
+        text = "use M: all; int main() { return words(); }"
+    program = tmp_path / "reads.sac"
+    program.write_text(text)
+    assert main([str(program), "--stats"]) == 2
+
+
 def test_a_file_that_is_no_text_gives_one_diagnostic(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     program = tmp_path / "binary.sac"
     program.write_bytes(bytes((i * 149 + i // 7) % 256 for i in range(3000)))

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
+    from sacpy.lang.elaborate.program import ElaboratedProgram
     from sacpy.workspace import Workspace
 
 TOOLS = {
@@ -98,6 +99,18 @@ def _not_understood(word: str) -> None:
 def refuse(message: str, command: str = "sacpy") -> NoReturn:
     sys.stderr.write(f"{command}: error: {message}\n")
     raise SystemExit(WRONG_USE)
+
+
+def refuse_misplaced(parsed: argparse.Namespace, program: ElaboratedProgram) -> None:
+    """Ends with a message if options stand behind the file of a program that does not look at its words."""
+    behind = [word for word in getattr(parsed, "rest", ()) if word.partition("=")[0] in (*RUNNING, *FLAGS)]
+    if behind and not program.reads_words():
+        name = parsed.file.name
+        refuse(
+            f"{behind[0]} stands behind {name}, and what stands there is for the program, which does not look at it; "
+            f"options come first: sacpy {parsed.command} {behind[0]} .. {name}",
+            f"sacpy {parsed.command}",
+        )
 
 
 def split_run(arguments: list[str]) -> tuple[list[str], list[str]]:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from sacpy.commands.messages import show, show_warnings
-from sacpy.commands.options import workspace_of
+from sacpy.commands.options import refuse_misplaced, workspace_of
 
 if TYPE_CHECKING:
     from sacpy.embedding.drawing import Drawing
@@ -77,6 +77,7 @@ def _ran(parsed: argparse.Namespace, started: Tell) -> Workspace:
     workspace = workspace_of(parsed)
     workspace = replace(workspace, target=parsed.target if parsed.target != "auto" else "emulator", eager=True)
     program, found = workspace.load(parsed.file)
+    refuse_misplaced(parsed, program)
     show_warnings(found)
     world = World.system(
         tuple(a.encode(errors="surrogateescape") for a in (str(parsed.file), *getattr(parsed, "rest", ()))), silent=True

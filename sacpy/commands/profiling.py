@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from sacpy.commands.messages import show_warnings
-from sacpy.commands.options import refuse, workspace_of
+from sacpy.commands.options import refuse, refuse_misplaced, workspace_of
 from sacpy.interp.evaluator import Evaluator
 from sacpy.interp.limits import Watchdog
 from sacpy.interp.world import World
@@ -29,6 +29,7 @@ def run(parsed: argparse.Namespace, started: Callable[[], None]) -> int:
     """The command. Raises `SacError` for a program with mistakes."""
     workspace = workspace_of(parsed)
     program, found = workspace.load(parsed.file)
+    refuse_misplaced(parsed, program)
     show_warnings(found)
     world = World.system(tuple(a.encode(errors="surrogateescape") for a in (str(parsed.file), *parsed.rest)))
     profiler = Profiler(_compiled(workspace))

@@ -235,6 +235,11 @@ class ElaboratedProgram(Record, repr=False, weak=True):
         name, bracket, type = key.rpartition("<") if key.endswith(">") else (key, "", "")
         return library.pure.get(key) if not bracket or type[:-1] not in BUILTIN else library.pure.get(f"{name}<>")
 
+    def reads_words(self) -> bool:
+        """Whether the program looks at the words of its command line, itself or through a module."""
+        readers = {"CommandLine", "GetOpt"} & self.world.scopes.keys()
+        return bool(readers) or any(entry.definition.params for entry in self.main.own("main"))
+
     # ------------------------------------------------------------ checking
 
     def check(self, device: DeviceLimits | None = None) -> list[Diagnostic]:
