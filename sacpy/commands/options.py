@@ -123,6 +123,8 @@ def split_run(arguments: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _parser(word: str, stated_only: bool = False) -> argparse.ArgumentParser:
+    """What takes a command line apart that begins with this word: of commands it has the one that is named, since each
+    option takes its time to add; all of them where none is."""
     from sacpy import __version__
 
     parser = argparse.ArgumentParser(
@@ -136,6 +138,8 @@ def _parser(word: str, stated_only: bool = False) -> argparse.ArgumentParser:
     common, running, watched = _common(stated_only), _running(stated_only), _watched()
 
     def command(name: str, help: str, *parents: argparse.ArgumentParser, usage: str | None = None) -> _Options:
+        if word in COMMANDS and name != word:
+            return _left_out
         return commands.add_parser(name, parents=[common, *parents], help=help, usage=usage).add_argument
 
     add = command("run", "run a program", running, watched, usage="sacpy run [options] FILE.sac [ARGS]")
@@ -185,11 +189,16 @@ def _parser(word: str, stated_only: bool = False) -> argparse.ArgumentParser:
     add("-f", "--find", action="store_true", help=what)
     command("cache", "what is kept of compiled programs; forget it")("action", choices=["info", "clear"])
     command("doctor", "what this installation can do, and what to do about what it cannot")
-    what = "SaC for Jupyter notebooks: install or uninstall the kernel"
-    _kernel(commands.add_parser("kernel", help=what).add_argument)
+    if word == "kernel" or word not in COMMANDS:
+        what = "SaC for Jupyter notebooks: install or uninstall the kernel"
+        _kernel(commands.add_parser("kernel", help=what).add_argument)
     add = command("repl", "a prompt, as without a command, with options", running)
     add("-i", dest="load", type=Path, default=None, metavar="FILE", help="load a program or module first")
     return parser
+
+
+def _left_out(*_: Any, **__: Any) -> Any:
+    """Stands for adding an option to a command that is not there."""
 
 
 def _common(stated_only: bool) -> argparse.ArgumentParser:

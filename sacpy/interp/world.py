@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-import subprocess
 import time
 from collections.abc import Callable, Collection, MutableMapping
 from typing import cast
@@ -234,6 +233,8 @@ class World:
         """Runs a command line in the shell with the program's streams and gives its wait status, as C's `system`
         does."""
         self.allow_processes(f"run {shown(command)}")
+        import subprocess  # few programs start one
+
         self.flush()
         status = subprocess.call(["/bin/sh", "-c", command], env=dict(self.environ))
         return status << 8 if status >= 0 else -status

@@ -10,12 +10,12 @@ from pathlib import Path
 
 def files_in(folder: str | os.PathLike[str], endings: tuple[str, ...], deep: bool = True) -> Iterator[os.DirEntry[str]]:
     """The files of a folder whose names end so, in the same order everywhere; with `deep`, those of the folders in it
-    as well."""
+    as well, but for Python's byte code, which is as many again."""
     with os.scandir(folder) as entries:
         found = sorted(entries, key=lambda entry: entry.name)
     for entry in found:
         if entry.is_dir():
-            if deep:
+            if deep and entry.name != "__pycache__":
                 yield from files_in(entry.path, endings)
         elif entry.name.endswith(endings):
             yield entry

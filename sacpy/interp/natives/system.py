@@ -3,7 +3,6 @@ The classes that only stand for a part of the world are the world itself."""
 
 from __future__ import annotations
 
-import subprocess
 from typing import Any, cast
 
 from sacpy.interp.errors import Exit, Fault
@@ -205,6 +204,8 @@ def popen(world: World, command: bytes, mode: bytes) -> tuple[int, Stream]:
             f'"{shown(mode)}" is not a mode to open a process in',
             help='use "r" to read what it prints or "w" to write what it reads',
         )
+    import subprocess  # few programs start one
+
     world.flush()
     reads = mode == b"r"
     try:
@@ -226,6 +227,6 @@ def popen(world: World, command: bytes, mode: bytes) -> tuple[int, Stream]:
 @native("Process::pclose/1")
 def pclose(world: World, stream: Stream) -> None:
     world.close(stream)
-    process = world.state.pop(f"process of {id(stream)}", None)
-    if isinstance(process, subprocess.Popen):
+    process: Any = world.state.pop(f"process of {id(stream)}", None)
+    if process is not None:
         process.wait()

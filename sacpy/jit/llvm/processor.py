@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import platform
+from contextlib import suppress
 from pathlib import Path
 
 # what the runtime in the package is compiled for: the x86 processors of the last ten years, as LLVM names them
@@ -37,22 +38,22 @@ def identity() -> str:
     return "; ".join(told) if all(told) else "; ".join(processor())
 
 
-@functools.cache
 def _told(key: str) -> str:
     """What Linux says of the first processor, on x86; "" elsewhere."""
-    if platform.machine() not in ("x86_64", "AMD64"):
-        return ""
-    try:
-        with Path("/proc/cpuinfo").open(encoding="latin-1") as lines:
+    return _all_told().get(key, "")
+
+
+@functools.cache
+def _all_told() -> dict[str, str]:
+    told: dict[str, str] = {}
+    if platform.machine() in ("x86_64", "AMD64"):
+        with suppress(OSError), Path("/proc/cpuinfo").open(encoding="latin-1") as lines:
             for line in lines:
-                name, _, value = line.partition(":")
-                if name.strip() == key:
-                    return value.strip()
                 if not line.strip():
                     break
-    except OSError:
-        pass
-    return ""
+                name, _, value = line.partition(":")
+                told[name.strip()] = value.strip()
+    return told
 
 
 @functools.cache
