@@ -18,6 +18,7 @@ from sacpy.interp.evaluator import Evaluator
 from sacpy.interp.limits import Limits, Watchdog
 from sacpy.interp.world import World
 from sacpy.jit.cache import Cache
+from sacpy.jit.host import native
 from sacpy.jit.run.engine import Engine
 from sacpy.workspace import Workspace
 from tests.tools import ROOT
@@ -154,14 +155,29 @@ def test_an_array_that_is_too_large_is_refused() -> None:
     assert module.f(1000) == sum(range(1000))
 
 
-def test_a_recursion_without_end_is_the_same_error_as_interpreted() -> None:
-    text = "use Array: all; int f(int n) { return n < 0 ? 0 : 1 + f(n + 1); } int main() { return 0; }"
+@pytest.mark.parametrize(
+    "text",
+    [
+        "int f(int n) { return n < 0 ? 0 : 1 + f(n + 1); }",
+        "int f(int n) { return 1 + g(n, 2); } int g(int n, int d) { return n < 0 ? d : f(n + d) + 1; }",
+    ],
+)
+def test_a_recursion_without_end_is_the_same_error_as_interpreted_and_tried_once(
+    text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tries = []
+    call = native._on_large_stack
+    monkeypatch.setattr(native, "_on_large_stack", lambda *args: (tries.append(args), call(*args))[1])
+    monkeypatch.setattr(native, "LARGE_STACK", 16 << 20)
     errors = []
     for target in ("interp", "cpu"):
         with pytest.raises(sacpy.SacError) as caught:
-            sacpy.Session(target=target, limits=sacpy.Limits(depth=2000)).compile(text).f(0)
+            sacpy.Session(target=target, limits=sacpy.Limits(depth=2000)).compile(
+                f"use Array: all; {text} int main() {{ return 0; }}"
+            ).f(0)
         errors.append([(d.code, d.message, d.span.line) for d in caught.value.diagnostics])
     assert errors[0] == errors[1]
+    assert len(tries) <= text.count("return"), "an inner call goes as deep again, but for one"
 
 
 def test_a_recursion_that_the_interpreter_has_no_room_for_runs_natively() -> None:

@@ -375,7 +375,7 @@ def _roomy() -> Callable[[int], int | None]:
 
 
 USUAL = 1000  # up to where an int may always go
-LARGE_STACK = 1 << 30  # bytes of address space; pages are only used as they are touched
+LARGE_STACK = 512 << 20  # bytes of address space, used page by page: a recursion without end touches them all
 _stack_size_lock = threading.Lock()
 
 

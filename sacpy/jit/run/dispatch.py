@@ -22,7 +22,7 @@ import numpy as np
 from sacpy.base.clocks import thread_time
 from sacpy.interp.ownership import protocol
 from sacpy.interp.values import Value
-from sacpy.jit.failures import NativeFailure
+from sacpy.jit.failures import NativeFailure, TooDeep
 from sacpy.jit.kinds import Detail, Kind
 from sacpy.jit.run.entries import dispatcher, watcher
 from sacpy.jit.run.versions import SURE, UNKNOWN, Anew, Version, Versions
@@ -97,6 +97,7 @@ class Site(Versions):
         self._estimated: tuple[float, int, float] | None = None
         self._share = 1.0
         self._late = 0  # the rerun in which it was suspected last
+        self._too_deep = False  # whether a call is run again that nested too deep
         self._has_rounds = any(isinstance(s, Loop) for s in statements(function.body))
         rules = protocol(function.signature)
         self._shape = (len(function.signature.params), self.arrays, _ints(function))
@@ -325,6 +326,11 @@ class Site(Versions):
 
     # ---- when native code does not come to an end
 
+    def failed(self, version: Version, failure: NativeFailure, elapsed: float) -> None:
+        """As in `Versions`."""
+        super().failed(version, failure, elapsed)
+        self._too_deep = isinstance(failure, TooDeep)
+
     def again(self, elapsed: float) -> None:
         """A call that failed after so many seconds is about to be run again, interpreted."""
         if not self.engine.reruns and elapsed >= LATE:
@@ -333,7 +339,10 @@ class Site(Versions):
 
     def is_suspect(self) -> bool:
         """Whether this call, while another is run again, may well be the one that failed late in there: the first of a
-        function with loops. It is interpreted then, and its loops find the failure by stretches (`turns`)."""
+        function with loops. It is interpreted then, and its loops find the failure by stretches (`turns`). So are all
+        calls of a recursion that had no room: an inner one goes as deep again, but for one call."""
+        if self._too_deep:
+            return True
         if self._late == self.engine.late:
             return False
         self._late = self.engine.late
@@ -342,6 +351,7 @@ class Site(Versions):
     def rerun(self) -> None:
         """The interpreter is through with such a call."""
         self.engine.reruns -= 1
+        self._too_deep = False
 
 
 def _size(value: Value) -> int:
