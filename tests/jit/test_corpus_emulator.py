@@ -22,6 +22,7 @@ def sampled(programs: list[Path]) -> list[object]:
     ]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("program", sampled(OF_CORPUS))
 def test_corpus(program: Path, tmp_path: Path) -> None:
     directives = read_directives(program)
@@ -39,6 +40,7 @@ def test_corpus(program: Path, tmp_path: Path) -> None:
     assert status == int(first_directive(directives, "expect-status", "0")), err
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("program", sampled(PROGRAMS))
 def test_programs(program: Path, tmp_path: Path) -> None:
     given = beside(program, ".stdin")

@@ -62,6 +62,7 @@ def kernels_of(program: Path) -> list[Kernel]:
     return [ready.kernel for ready in machine.loaded]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("program", "architectures"),
     [

@@ -111,6 +111,7 @@ def assembled(kernels: Mapping[str, Kernel], way: int) -> None:
         assert made.code[:4] == b"\x7fELF", text
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("batch", range(4))
 def test_random_mappings_run_without_a_finding(batch: int, emulator: OnEmulator) -> None:
     for seed in range(20_000 + 5 * batch, 20_005 + 5 * batch):
@@ -118,6 +119,7 @@ def test_random_mappings_run_without_a_finding(batch: int, emulator: OnEmulator)
     assert emulator.kernels
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("seed", range(200, 212))
 def test_random_bodies_run_without_a_finding(seed: int, emulator: OnEmulator) -> None:
     bodies(seed)

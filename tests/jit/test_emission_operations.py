@@ -82,6 +82,7 @@ def reference(op: str, base: str, row: Sequence[int | float | bool]) -> int | fl
         return None
 
 
+@pytest.mark.sample(2)
 @needs_assembler
 @pytest.mark.parametrize("op", [*ELEMENTWISE, "select"])
 def test_gpus_take_it(op: str) -> None:

@@ -126,6 +126,7 @@ class Block:
         return words[0]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_threads_side_by_side_compute_what_numpy_does(name: str) -> None:
     p = PROGRAMS[name]()

@@ -82,6 +82,7 @@ def outcomes(gpu: GpuSession, module: Any, name: str, words: str, lasting: bool)
     raise AssertionError("it never ends")
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("words", "lasting"),
     [

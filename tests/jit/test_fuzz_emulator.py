@@ -28,6 +28,7 @@ FOUND = {
 }
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("seed", [pytest.param(s, marks=() if s < FEW else pytest.mark.long) for s in range(MANY)])
 def test_emulated_is_interpreted(seed: int) -> None:
     outcome = compare(case(seed), EMULATOR)

@@ -101,6 +101,7 @@ def ints(n: int) -> np.ndarray[Any, Any]:
     return (np.arange(n) * 37 % 101).astype(np.int32)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("more", "size", "counts"),
     [

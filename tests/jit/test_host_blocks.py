@@ -25,6 +25,7 @@ SHAPES = [(1, 5000), (2, 1000), (3, 777), (7, 1000), (63, 257), (64, 300), (5, 2
 FUNCTIONS = ("filled", "stencil", "total", "greatest", "part", "picked", "cells", "overlap")
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_rows_cut_into_blocks_give_the_same(shape: tuple[int, int]) -> None:
     v = np.random.default_rng(1).integers(-1000, 1000, shape).astype(float)

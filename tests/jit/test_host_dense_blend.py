@@ -54,6 +54,7 @@ def parts(u: Unit) -> list[list[Partition]]:
     ]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("base", "dtype"), [("double", "f8"), ("float", "f4"), ("int", "i4"), ("ulong", "u8")])
 def test_points_of_one_colour(base: str, dtype: str) -> None:
     u = parsed(CHESS.format(base=base))

@@ -93,6 +93,7 @@ def test_what_is_no_product_stays(change: dict[str, str]) -> None:
     assert not row_products(partition(scores(**change)))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("base", "dtype"), [("double", np.float64), ("float", np.float32)])
 @pytest.mark.parametrize("factor", ["scale", "h"])
 def test_results_are_the_same_for_all_shapes(base: str, dtype: type, factor: str) -> None:

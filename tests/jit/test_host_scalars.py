@@ -73,6 +73,7 @@ def cases(op: str) -> list[str]:
     return [b for b in BUILTIN if b in row.over] if "T" in row.args else ["bool"]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("op", [op for op in ELEMENTWISE if op not in ("mask", "all", "any")])
 def test_every_base_on_edge_values(op: str) -> None:
     arity = len(PRIMITIVES[op].args)

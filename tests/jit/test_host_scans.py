@@ -225,6 +225,7 @@ def values(base: str, n: int, seed: int) -> np.ndarray:
     return found
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("spread", [True, pytest.param(False, marks=pytest.mark.long)])
 @pytest.mark.parametrize(
     "text",
@@ -270,6 +271,7 @@ def test_a_form_of_a_scan_gives_what_the_rounds_give(text: str, spread: bool) ->
 RANGES = [(1, 0), (1, 1), (1, 2), (3, 11), (1, 64), (5, 513), (1, 1000), (7, 3000)]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("spread", [False, True])
 @pytest.mark.parametrize(
     "text",

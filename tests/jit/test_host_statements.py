@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from sacpy.jit.failures import CheckFailed, Interrupted, OutOfMemory, TooDeep
+from sacpy.jit.host import native
 from sacpy.jit.host.native import Context
 from sacpy.jit.ir.graph import INT, ArrayType, Call, Cons, Const, Function, Genarray, Let, Reshape, Var, View, integer
 from sacpy.jit.options import Options
@@ -186,7 +187,8 @@ def test_deep_recursion_gets_a_larger_stack() -> None:
     sink(1_000_000)
 
 
-def test_recursion_without_end_is_reported() -> None:
+def test_recursion_without_end_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(native, "LARGE_STACK", 16 << 20)
     with pytest.raises(TooDeep):
         sink(2**31 - 1)
 

@@ -69,6 +69,7 @@ def shapes(left: str, right: str, i: int, j: int, k: int) -> tuple[tuple[int, ..
     return tuple(sizes[s] for s in left), tuple(sizes[s] for s in right)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("left", "right"), [("ik", "kj"), ("ik", "jk"), ("ki", "kj"), ("ki", "jk"), ("kj", "ik")])
 def test_all_layouts_are_tiled_and_strict(left: str, right: str) -> None:
     for base, dtype in (("double", "f8"), ("float", "f4"), ("int", "i4"), ("ulong", "u8")):
@@ -229,6 +230,7 @@ CELLS = (
 )
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("base", "dtype"), [("double", "f8"), ("float", "f4"), ("int", "i4"), ("ulong", "u8")])
 def test_several_sums_of_a_cell_are_computed_in_one_tile(base: str, dtype: str) -> None:
     """A product of complex matrices, to cells of two numbers and to arrays of the parts; results of a partition that
@@ -415,6 +417,7 @@ STEPS = {
 TERMS = ("mul x, y", "min x, y", "max y, x", "sub x, y")
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("step", "base", "dtype"),
     [*((step, "double", "f8") for step in STEPS), ("greatest", "ulong", "u8"), ("chosen", "int", "i4")],
@@ -645,6 +648,7 @@ function f(int n, int l, {base}[n,l] a, int m, {base}[n,m] x, {base}[m,l] y)
 """
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("base", "dtype"), [("double", "f8"), ("float", "f4"), ("int", "i4")])
 @pytest.mark.parametrize(("left", "packed"), [("i,k", True), ("0,k", False)])
 def test_sums_that_begin_with_elements_of_an_array_which_they_take_the_place_of(

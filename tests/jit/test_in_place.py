@@ -134,6 +134,7 @@ CASES = {
 }
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", CASES)
 def test_an_argument_is_copied_once_and_then_changed_in_place(name: str) -> None:
     assert on_host(PROGRAM, name, *CASES[name]) == 1

@@ -103,6 +103,7 @@ def launches(both: Both) -> list[Launch]:
     ]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("case", [pytest.param(c, marks=() if c in OFTEN else pytest.mark.long) for c in CASES])
 def test_an_element_is_what_the_interpreter_says(case: str) -> None:
     with small_pieces():

@@ -445,6 +445,7 @@ def test_a_chain_whose_blocks_are_no_boxes_is_refused_where_something_is_to_be_s
     assert (caught.value.word, caught.value.span) == ("gpumem", (14, 15))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("strategy", ["auto", "jing", "foldall"])
 @pytest.mark.parametrize("shape", [(5, 40), (3, 3), (40, 5), (1, 200)])
 def test_what_is_to_be_staged_is_under_every_strategy(strategy: str, shape: tuple[int, int]) -> None:
@@ -606,6 +607,7 @@ def test_squares_keep_to_the_limits_of_the_grid() -> None:
     verify_kernel(launch.kernel)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("strategy", ["auto", "jing", "foldall"])
 @pytest.mark.parametrize(
     ("m", "length", "n"),
@@ -781,6 +783,7 @@ HARD: dict[str, tuple[str, tuple[Value, ...], dict[str, object]]] = {
 DEAR = {"rows in halves", "a fold by neighbours", "a fold by warps"}  # of the same kind as others
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.long] * (name in DEAR)) for name in HARD])
 def test_phases_run_on_the_emulator_without_a_finding(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     emulator = OnEmulator()
@@ -808,6 +811,7 @@ class WithoutBarriers(OnEmulator):
                     self.silent.append(f"{what}\n{print_kernel(launch.kernel)}")
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.long] * (name in DEAR)) for name in HARD])
 def test_every_barrier_of_a_compiled_kernel_is_needed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     emulator = WithoutBarriers()

@@ -14,6 +14,7 @@ STRATEGIES = ("auto", "jing", "jing_ext", "jing_printed", "foldall")
 BATCHES, BATCH = 8, 50
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("batch", range(BATCHES))
 def test_random_mappings(batch: int) -> None:
     steps: Counter[str] = Counter()

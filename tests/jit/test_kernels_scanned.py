@@ -82,6 +82,7 @@ def parts(x: object) -> tuple[np.ndarray, ...]:
     return tuple(map(np.asarray, x if isinstance(x, tuple) else (x,)))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("case", "order"),
     [
@@ -123,6 +124,7 @@ GROUPED = {
 }
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("case", GROUPED)
 def test_sums_of_reals_are_made_in_the_same_groups_each_time(case: str) -> None:
     with small_tiles():

@@ -73,6 +73,7 @@ OFTEN = [
 EACH = [(case, shared) for case in CASES for shared in (scattered.SHARED, 0)]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("case", "shared"), [pytest.param(*e, marks=() if e in OFTEN else pytest.mark.long) for e in EACH]
 )
@@ -90,6 +91,7 @@ def test_blocks_may_run_in_any_order(order: str) -> None:
         Both(HEAD + CASES["plane"], order=order).same("f", keys(3000))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("text", "copies"),
     [

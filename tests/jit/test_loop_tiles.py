@@ -19,6 +19,7 @@ ROUND = "double[n] f(double[n] p, double[k] q) {{ return {{ [i] -> g(p[i], i, q)
 INLINE = "inline double g(double x, int i, double[k] q) {{ s = x; for (j = 0; j < {1}; j++) {{ s = {0}; }} return s; }}"
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("case", MADE.all, ids=lambda case: case.name)
 def test_what_they_compute_is_what_the_interpreter_does(case: Any) -> None:
     plain = Session(target="interp", strict_fp=True).compile(case.source)

@@ -108,6 +108,7 @@ def vectors() -> list[np.ndarray]:
     ]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "text", [LEAST, FOLD, KEPT, LEAST.replace("lt z, a", "le z, a"), LEAST.replace("lt z, a", "eq z, a")]
 )

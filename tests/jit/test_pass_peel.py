@@ -41,6 +41,7 @@ function f(int n, double[n] u, int first, int end)
 """
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("step", [1, 2, 3, 8, 9])
 def test_a_sweep_does_not_wrap_in_between(step: int) -> None:
     """Where elements are computed anew in place, one after the other, the first and the last have loops of their

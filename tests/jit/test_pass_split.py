@@ -452,6 +452,7 @@ function f(int n, int m, double[n,m] u, int first, int rounds)
 """
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("step", [2, 3, 8, 9])
 @pytest.mark.parametrize("far", [1, 2, 3])
 def test_what_steps_is_cut_at_its_ends(step: int, far: int) -> None:

@@ -94,6 +94,7 @@ double checked(double[.] a, int n) { return with { ([0] <= [i] < [n]) : sin(a[i 
 """
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("target", "strict"), [("cpu", True), ("emulator", False)])
 @pytest.mark.parametrize("name", ["row", "several", "cells", "strides", "threaded", "checked"])
 def test_a_row_of_two_thousand_million_points_is_left_before_its_end(name: str, target: str, strict: bool) -> None:

@@ -104,6 +104,7 @@ def test_several_triangles_at_once_and_inside_of_others() -> None:
     )
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("bound", "spaces"),
     [
@@ -162,6 +163,7 @@ HOW = {
 }
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("how", [pytest.param(HOW[n], id=n, marks=[pytest.mark.long] * (n == "blocks")) for n in HOW])
 @pytest.mark.parametrize("fold", FOLDS.values(), ids=FOLDS)
 def test_threads_share_folds_of_different_lengths(fold: str, how: dict[str, int]) -> None:

@@ -46,6 +46,7 @@ def blocks(gpu: PtxCuda) -> list[str]:
     return [p.entry.name for p in gpu.programs.values()]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", CUT)
 def test_chunks_together_are_the_whole(name: str) -> None:
     source, a, b, wanted = CUT[name]

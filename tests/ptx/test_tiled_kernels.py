@@ -77,6 +77,7 @@ REGISTER: dict[str, tuple[str, tuple[Any, ...]]] = {
 }
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", REGISTER)
 def test_folds_of_several_cells_a_thread_are_the_interpreter_s(name: str) -> None:
     source, args = REGISTER[name]
@@ -108,6 +109,7 @@ def test_products_read_and_write_16_bytes_at_a_time_where_rows_and_arrays_begin_
         assert gpu.findings.lines() == []
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("rows", "columns", "base", "processors", "cells"),
     [
@@ -175,6 +177,7 @@ TURNED: dict[str, tuple[str, tuple[Any, ...]]] = {
 }
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", TURNED)
 def test_what_is_read_across_is_turned_in_shared_memory(name: str) -> None:
     compared(*TURNED[name], "turned", "nvptx", emulator=name in ("around the index", "where it is there"))

@@ -103,6 +103,7 @@ def test_interpreted(name: str, base: str) -> None:
             agrees(there, name, base, n)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("name", "base", "threads"), [*sampled(3, 2), *sampled(21, 1)])
 def test_on_the_cpu(name: str, base: str, threads: int) -> None:
     there = library("cpu", threads)
@@ -112,6 +113,7 @@ def test_on_the_cpu(name: str, base: str, threads: int) -> None:
                 agrees(there, name, base, n)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("name", "base"), sampled(11))
 def test_on_the_emulator(name: str, base: str) -> None:
     there = library("emulator")
@@ -135,6 +137,7 @@ LARGE = (
 )  # fmt: skip
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", [c if c in LARGE else pytest.param(c, marks=pytest.mark.long) for c in CASES])
 def test_large(name: str) -> None:
     bases = CASES[name].bases

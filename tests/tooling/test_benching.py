@@ -9,6 +9,7 @@ from random import Random
 import pytest
 
 from sacpy import cli
+from sacpy.benching import measuring
 from sacpy.benching.comparing import Pair, bounds, compared
 
 PROGRAM = """use Array: all;
@@ -62,6 +63,12 @@ def test_bounds_hold_the_median_and_grow_narrower() -> None:
     assert held >= 199
     low, high = bounds(sorted(random.gauss(0, 1) for _ in range(1000)))
     assert high - low < min(widths)
+
+
+@pytest.fixture(autouse=True)
+def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other tests run beside these: nobody waits for a quiet moment."""
+    monkeypatch.setattr(measuring, "PATIENCE", 1)
 
 
 def bench(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
