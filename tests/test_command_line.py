@@ -1,6 +1,7 @@
 """The command line, used wrongly or in odd surroundings: a message, an exit status, and never a traceback."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -294,3 +295,38 @@ def test_ctrl_c_is_the_programs_once_it_runs_and_stays_ignored_in_the_background
     ignored = f"import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n{STRUCK}"
     command = [sys.executable, "-c", ignored, "sacpy.cli", "eval", "1"]
     assert subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout == "1\n"
+
+
+ELSE = "import sac_lang, sys; status = sac_lang.main(); sys.stderr.write('after '); sys.exit(status)"
+
+
+@pytest.mark.parametrize(("way", "said"), [(("-m", "sacpy"), "registered "), (("-c", ELSE), "after registered ")])
+def test_the_process_ends_with_the_command_where_nothing_else_is_in_it(
+    way: tuple[str, str], said: str, tmp_path: Path
+) -> None:
+    (tmp_path / "sitecustomize.py").write_text(
+        "import atexit, sys; atexit.register(lambda: sys.stderr.write('registered '))"
+    )
+    (tmp_path / "p.sac").write_text("use StdIO: all; use Array: all; int main() { print(iota(100000)); return 7; }")
+    done = subprocess.run(
+        [sys.executable, *way, "run", str(tmp_path / "p.sac")],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (7, said)
+    assert done.stdout.endswith("99998 99999 > \n") and len(done.stdout) > 500_000
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="it names a library as Linux does")
+def test_what_a_library_in_c_has_written_is_not_lost(tmp_path: Path) -> None:
+    program = tmp_path / "p.sac"
+    program.write_text(
+        'use String: all; use ScalarArith: all;\nexternal int puts(string text);\n#pragma linkobj "libc.so.6"\n'
+        'int main() { return puts("from C") < 0 ? 1 : 0; }'
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "sacpy", "run", str(program)], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "from C\n", "")

@@ -26,6 +26,7 @@ C_TYPES: dict[str, Any] = {
     "bool": ctypes.c_bool, "char": ctypes.c_uint8,
 }  # fmt: skip
 STRING = "String::string"
+loaded: list[str] = []  # the libraries of programs that this process has opened
 
 
 class _World(Protocol):
@@ -43,7 +44,9 @@ def find(signature: Signature, world: _World) -> Callable[..., Any] | None:
     problems: list[str] = []
     for name in libraries:
         try:
-            return _wrapped(getattr(ctypes.CDLL(name), symbol), signature)
+            library = ctypes.CDLL(name)
+            loaded.append(name)
+            return _wrapped(getattr(library, symbol), signature)
         except (OSError, AttributeError) as error:
             problems.append(str(error))
     raise Fault(
