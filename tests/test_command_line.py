@@ -327,6 +327,11 @@ def test_what_a_library_in_c_has_written_is_not_lost(tmp_path: Path) -> None:
         'int main() { return puts("from C") < 0 ? 1 : 0; }'
     )
     done = subprocess.run(
-        [sys.executable, "-m", "sacpy", "run", str(program)], cwd=ROOT, capture_output=True, text=True, check=False
+        [sys.executable, "-m", "sacpy", "run", str(program)],
+        cwd=ROOT,
+        env={name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"},  # C's would be neither
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "from C\n", "")
