@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import sacpy.base.forking  # noqa: F401  (from here on a fork waits for what threads must not leave half done)
 from sacpy.base.collection import without_collection
 from sacpy.base.kept import cache_folder
+from sacpy.interp.errors import Stopped
 from sacpy.interp.limits import Limits, Watchdog
 from sacpy.interp.memory import physical
 from sacpy.lang import core
@@ -216,7 +217,15 @@ class Workspace(Record):
 
     def guard(self, watchdog: Watchdog, action: Callable[[], T], *, settle: bool = True) -> T:
         """Does something that runs a program within the limits; Ctrl-C ends native code too. `settle`: the program may
-        be changed afterwards."""
+        be changed afterwards. Raises `SacError`."""
+        try:
+            return self._guard(watchdog, action, settle)
+        except Stopped as stopped:  # where no function of the program was running
+            from sacpy.interp.faults import to_sac_error
+
+            raise to_sac_error(stopped.fault(), {}) from None
+
+    def _guard(self, watchdog: Watchdog, action: Callable[[], T], settle: bool) -> T:
         engine = self.engine
         if engine is None:
             return watchdog.guard(self.limits, action)

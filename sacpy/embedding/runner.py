@@ -68,10 +68,6 @@ class Host:
                     return action()
                 self.world.renew_limit(self.limits.output)
                 return self.workspace.guard(self._watchdog, action)
-            except Stopped as stopped:
-                if self._nested > 1:
-                    raise
-                raise fault_error(stopped.fault()) from None
             finally:
                 self._nested -= 1
                 self._let_go()

@@ -22,6 +22,7 @@ from sacpy.interp.callsites import CallSites
 from sacpy.interp.engine import Engine, Left, is_region, owner
 from sacpy.interp.errors import CallFault, Exit, Fault, Stopped
 from sacpy.interp.faults import PART, PREFIX, Place, to_sac_error
+from sacpy.interp.limits import calmly
 from sacpy.interp.ownership import Ownership, protocol
 from sacpy.interp.prepare import Preparer
 from sacpy.interp.runtime import calls, structure, withloops
@@ -145,9 +146,10 @@ class Evaluator:
         except (SacError, Exit):
             raise
         except Stopped as stopped:
-            raise to_sac_error(stopped.fault().with_traceback(stopped.__traceback__), self.places) from None
+            # (a name for any of this would hold the frames, this one among them, until Python searches for cycles)
+            raise calmly(to_sac_error, stopped.fault().with_traceback(stopped.__traceback__), self.places) from None
         except BaseException as error:
-            raise to_sac_error(error, self.places) from (error.__cause__ if isinstance(error, Fault) else error)
+            raise calmly(to_sac_error, error, self.places) from (error.__cause__ if isinstance(error, Fault) else error)
 
     # ---- functions
 

@@ -14,13 +14,14 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from sacpy.interp import memory
 from sacpy.interp.errors import MemoryUp, Stopped, TimeUp
 from sacpy.nodes import Node, Record
 
 T = TypeVar("T")
+P = ParamSpec("P")
 DEPTH = 20_000
 POLL = 0.01  # seconds between two looks
 SOONEST = 0.001  # the same, where little memory is left
@@ -119,12 +120,13 @@ class _Watcher:
             watch.struck = False
             _take_back(watch.thread)
 
-    def strike_again(self) -> None:
-        """The run of this thread has lost what was to stop it."""
+    def next_at(self, next: float) -> None:
+        """The run of this thread is not stopped before then."""
         here = threading.get_ident()
-        for watch in tuple(self._watches):
-            if watch.thread == here:
-                watch.next = 0.0
+        with self.lock:
+            for watch in self._watches:
+                if watch.thread == here:
+                    watch.next = next
 
     def _loop(self) -> None:
         idle, pause = 0, POLL
@@ -179,11 +181,25 @@ def _is_heeded(lost: Any) -> bool:
         return True
     if lost.exc_type is None or not issubclass(lost.exc_type, Stopped):
         return False
-    _watcher.strike_again()
+    _watcher.next_at(0.0)  # the run has lost what was to stop it
     begin, thread = lost.object, getattr(lost.object, "__self__", None)
     if isinstance(thread, threading.Thread) and thread.ident is None:
         begin()
     return True
+
+
+def calmly(action: Callable[P, T], *args: P.args, **named: P.kwargs) -> T:
+    """Calls something that is soon done, and does not mind to be done again, whatever limits the run of this thread has
+    gone beyond: they stop it later. What a run that was stopped has to say takes its time where calls nest deep."""
+    while True:
+        try:
+            _watcher.next_at(float("inf"))
+            try:
+                return action(*args, **named)
+            finally:
+                _watcher.next_at(time.monotonic() + AGAIN)
+        except Stopped:  # which had been ordered already
+            pass
 
 
 def unstruck() -> AbstractContextManager[object]:

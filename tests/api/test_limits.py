@@ -15,7 +15,11 @@ import pytest
 
 import sacpy
 from sacpy import cli
+from sacpy.interp import evaluator, faults, limits
+from sacpy.interp.errors import MemoryUp
+from sacpy.interp.limits import Watchdog
 from sacpy.nodes import replace
+from sacpy.workspace import Workspace
 from tests.tools import run_text
 
 SOURCE = """
@@ -106,6 +110,36 @@ def test_the_time_limit_says_where(module: sacpy.Module) -> None:
     with pytest.raises(sacpy.SacError) as caught:
         module.loop(1)
     assert [f.function for f in caught.value.diagnostics[0].stack] == ["loop"]
+
+
+@pytest.mark.parametrize("text", ["while (true) { } return n;", "return n < 0 ? 0 : 1 + loop(n + 1);"])
+def test_what_a_run_that_ended_has_to_say_is_said_whatever_the_limits(
+    text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def explained(*args: Any) -> sacpy.SacError:
+        end = time.monotonic() + 0.2
+        while time.monotonic() < end:  # a strike would end it
+            pass
+        return faults.to_sac_error(*args)
+
+    monkeypatch.setattr(limits, "AGAIN", 0.0)
+    monkeypatch.setattr(evaluator, "to_sac_error", explained)
+    module = sacpy.Session(target="interp", limits=sacpy.Limits(seconds=0.15)).compile(
+        f"use ScalarArith: all; int loop(int n) {{ {text} }}"
+    )
+    with pytest.raises(sacpy.SacError) as caught:
+        module.loop(1)
+    assert caught.value.diagnostics[0].code in ("E0701", "E0704")
+    assert caught.value.diagnostics[0].stack[0].function == "loop"
+
+
+def test_a_limit_that_strikes_outside_of_the_program_is_told_too() -> None:
+    def struck() -> None:
+        raise MemoryUp
+
+    with pytest.raises(sacpy.SacError) as caught:
+        Workspace().guard(Watchdog(), struck)
+    assert caught.value.diagnostics[0].code == "E0703"
 
 
 def test_time_up_never_strikes_afterwards() -> None:
