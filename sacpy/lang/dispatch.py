@@ -18,7 +18,7 @@ from sacpy.lang.core import Signature, Slot
 from sacpy.lang.lattice import at_least, constant, disjoint, is_below, outer
 from sacpy.lang.patterns import found_type, place, position
 from sacpy.lang.plan import is_open, least
-from sacpy.lang.types import Shape, known, of_rank
+from sacpy.lang.types import SCALAR, Shape, known, of_rank
 from sacpy.nodes import Node
 
 
@@ -32,7 +32,9 @@ class Fit(Enum):
 
 def shape_class(slot: Slot) -> Shape:
     """The shape class of a parameter's outer pattern: all extents known, the rank known, or a minimum rank."""
-    pattern = slot.pattern or ()
+    pattern = slot.pattern
+    if not pattern:  # most parameters are scalars
+        return SCALAR
     rank = sum(map(least, pattern))
     if any(map(is_open, pattern)):
         return at_least(rank)
@@ -44,7 +46,7 @@ def fits(slot: Slot, shape: Shape) -> Fit:
     """Whether a whole core shape fits a parameter."""
     if shape.never:
         return Fit.MAYBE
-    found, wanted = outer(shape, len(slot.cell)), shape_class(slot)
+    found, wanted = outer(shape, len(slot.cell)) if slot.cell else shape, shape_class(slot)
     if is_below(found, wanted):
         return Fit.YES
     return Fit.NO if disjoint(found, wanted) else Fit.MAYBE

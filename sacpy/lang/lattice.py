@@ -120,7 +120,11 @@ def meet(a: Shape, b: Shape) -> Shape:
 
 def disjoint(a: Shape, b: Shape) -> bool:
     """Whether no value can have both shapes (values are not compared)."""
-    return not a.never and not b.never and meet(without_value(a), without_value(b)).never
+    if a.never or b.never:
+        return False
+    if a.extents is None or b.extents is None:
+        return (a.rank is not None and a.rank < b.min_rank) or (b.rank is not None and b.rank < a.min_rank)
+    return a.rank != b.rank or any(x != y for x, y in zip(a.extents, b.extents) if x is not None and y is not None)
 
 
 def widen(old: Shape, new: Shape, declared: Shape, round_: int) -> Shape:
