@@ -71,6 +71,8 @@ def _is_alone() -> bool:
     foreign, threading = sys.modules.get("sacpy.interp.foreign"), sys.modules.get("threading")
     return (
         not sys.flags.inspect
+        and sys.gettrace() is None
+        and sys.getprofile() is None
         and "cuda" not in sys.modules
         and (foreign is None or not foreign.loaded)
         and (threading is None or all(t.daemon or t is threading.main_thread() for t in threading.enumerate()))
