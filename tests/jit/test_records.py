@@ -11,7 +11,7 @@ import pytest
 from sacpy.interp.evaluator import Evaluator
 from sacpy.interp.world import World
 from sacpy.jit.cache import Cache
-from sacpy.jit.run import dispatch
+from sacpy.jit.run import dispatch, turns
 from sacpy.jit.run.cost import STEP
 from sacpy.jit.run.engine import Engine
 from sacpy.jit.run.records import LONGER, SHORT, Records
@@ -43,8 +43,6 @@ def rounds_before(engine: Engine) -> int:
 def test_what_was_worth_it_is_native_from_the_beginning_in_the_next_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from sacpy.jit.run import turns
-
     looks: list[int] = []
     ask = turns.Turn.__call__
     monkeypatch.setattr(
@@ -146,3 +144,23 @@ def test_of_a_program_that_had_something_compiled_no_process_is_needed(tmp_path:
     run(tmp_path, "slow", 2.0e7)
     program, _ = Workspace().load_text(TEXT)
     assert not Records(Cache(tmp_path), program).is_new(1e3)
+
+
+@pytest.mark.parametrize("runs", [0, 20])
+def test_what_comes_too_late_for_a_run_is_compiled_for_those_that_follow(
+    runs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first: list[float] = []
+    begun: list[turns.Turn] = []
+
+    def is_worth(turn: turns.Turn, values: object, seconds: float) -> bool:
+        first.append(seconds)
+        return seconds > 5 * first[0]  # than all that there was to do
+
+    monkeypatch.setattr(dispatch.Site, "_is_due", lambda site, args: False)  # the function is not, as a whole
+    monkeypatch.setattr(turns, "RUNS", runs)
+    monkeypatch.setattr(turns.Turn, "_is_worth", is_worth)
+    monkeypatch.setattr(turns.Turn, "_is_begun", lambda turn, values: begun.append(turn) or True)
+    engine = run(tmp_path, "quick", 1_000_000)
+    assert len(first) > 2 and len(begun) == (1 if runs else 0), "once, and only if there are such runs"
+    assert not any(unit.versions for unit in engine.units)

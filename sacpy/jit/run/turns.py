@@ -44,6 +44,7 @@ LATE = 1e-3  # seconds of native code behind which a failure is looked for nativ
 STRETCH = 5e-3  # seconds that a stretch of rounds takes, about
 COPIES = 4  # times what the copies of its arrays take, which it takes at least
 EARLY = 1 / 3  # of the price: where so much time has been spent, the rest may be compiled beside the program
+RUNS = 2  # that follow, at least, for which something is compiled that comes too late for this one
 LAST = 16  # rounds before a failure that are interpreted
 
 
@@ -65,6 +66,7 @@ class Turn:
         self._stretch: Versions | None = None
         self._wanted: bool | None = None
         self._failures = 0
+        self._for_next = False  # whether something has been compiled for the runs that follow
         self._done = FAR  # of this execution, when it was looked at last
         self._at = 0.0  # and when that was, on a clock that compiling does not move
         self._began = 0.0  # when this execution began, about
@@ -94,7 +96,7 @@ class Turn:
         elif (
             policy.eager
             or self._is_wanted(values)
-            or (now - self._began >= LOOK and self._is_due(values, expected, left < 0))
+            or (now - self._began >= LOOK and self._is_due(values, expected, now - self._began, left < 0))
         ):
             self._go(values)
             self._done = FAR
@@ -130,9 +132,10 @@ class Turn:
                 self.first = SOON
         return self._wanted
 
-    def _is_due(self, values: tuple[Value, ...], seconds: float, guessed: bool) -> bool:
+    def _is_due(self, values: tuple[Value, ...], seconds: float, passed: float, guessed: bool) -> bool:
         """Whether the rest is to go on natively now. Where it is a guess that so many seconds of interpreting are left,
-        what has to be compiled is compiled beside the program, and the loop is left when that is there."""
+        what has to be compiled is compiled beside the program, and the loop is left when that is there. So it is, once,
+        for the runs that follow, which would come to the same place: `passed` seconds have been interpreted already."""
         unit = self._rest
         if unit is not None and (unit.waits(values) or unit.is_made(values)):
             return unit.is_made(values)
@@ -140,7 +143,12 @@ class Turn:
             unit = self._rest
             if unit is not None and not unit.decided(values) and unit.begin(values):
                 return False
-        return self._is_worth(values, seconds) and not self._is_begun(values)
+        if self._is_worth(values, seconds):
+            return not self._is_begun(values)
+        if not self._for_next and self.room.records.lasting and self._is_worth(values, RUNS * (seconds + passed)):
+            self._for_next = True
+            self._is_begun(values)
+        return False
 
     def _is_due_at_once(self, values: tuple[Value, ...], seconds: float) -> bool:
         """Whether a with-loop that is expected to take so many seconds is not to be begun interpreted. What is computed
