@@ -100,6 +100,7 @@ def test_reserved_words_are_words_of_the_language(word: str) -> None:
     assert (found == "storage.type") == (word in BASE_TYPES or word == "void")
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.name)
 def test_programs_are_cut_as_sacpy_cuts_them(path: Path) -> None:
     source = Source(str(path))

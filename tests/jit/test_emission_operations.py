@@ -50,6 +50,7 @@ def test_no_operation_lacks_a_row() -> None:
     assert sorted(DEVICE_ROWS) == sorted([*ELEMENTWISE, *PLACES, *ROUNDED])
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("op", [*ELEMENTWISE, "select"])
 def test_the_emulator_computes_what_the_interpreter_does(op: str) -> None:
     args: list[object] = []

@@ -70,6 +70,7 @@ CASES = [
 ]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("op", "base"), CASES)
 @settings(max_examples=12, deadline=None)
 @given(st.data())
