@@ -95,9 +95,7 @@ def test_an_option_behind_a_program_that_reads_no_words_is_misplaced(
         "module M; use CommandLine: all; export all; int words() { return argc(); }",
     ],
 )
-def test_a_program_that_reads_its_words_gets_options_too(
-    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_program_that_reads_its_words_gets_options_too(text: str, tmp_path: Path) -> None:
     if text.startswith("module"):
         (tmp_path / "M.sac").write_text(text)
         text = "use M: all; int main() { return words(); }"
