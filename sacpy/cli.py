@@ -37,9 +37,10 @@ from sacpy.commands.messages import how_to_look, show, show_warnings, tell
 from sacpy.commands.options import TOOLS, defines, parse, prompt_workspace, refuse, refuse_misplaced, workspace_of
 
 if TYPE_CHECKING:
+    from sacpy.commands.opening import Opening
     from sacpy.interp.world import World
+    from sacpy.lang.core import CheckedProgram
     from sacpy.lang.diagnostics import Diagnostic
-    from sacpy.lang.elaborate.program import ElaboratedProgram
     from sacpy.workspace import Workspace
 
 INTERRUPTED = 130
@@ -102,6 +103,7 @@ def _run(parsed: argparse.Namespace) -> int:
     from sacpy.interp.world import World
 
     world = World.system(tuple(a.encode(errors="surrogateescape") for a in (str(parsed.file), *parsed.rest)))
+    opening = _opening(parsed)
     try:
         with _progress(parsed, world) as erased:
 
@@ -109,10 +111,22 @@ def _run(parsed: argparse.Namespace) -> int:
                 with erased():
                     show_warnings(found)
 
-            status, _ = run_program(parsed, world, loaded)
+            with nullcontext() if opening is None else opening.during():
+                status, _ = run_program(parsed, world, loaded, opening)
     finally:
         closed = world.finish()
+    if opening is not None:
+        opening.keep()
     return status if closed is None else closed
+
+
+def _opening(parsed: argparse.Namespace) -> Opening | None:
+    """What keeps the program between runs; None where all that is known of it is wanted."""
+    if parsed.stats or parsed.explain or getattr(parsed, "emit", None):
+        return None
+    from sacpy.commands.opening import Opening
+
+    return Opening(workspace_of(parsed), parsed.file)
 
 
 @contextmanager
@@ -130,12 +144,15 @@ def _progress(parsed: argparse.Namespace, world: World) -> Iterator[Callable[[],
 
 
 def run_program(
-    parsed: argparse.Namespace, world: World, loaded: Callable[[Sequence[Diagnostic]], None] | None = None
+    parsed: argparse.Namespace,
+    world: World,
+    loaded: Callable[[Sequence[Diagnostic]], None] | None = None,
+    opening: Opening | None = None,
 ) -> tuple[int, Sequence[Diagnostic]]:
     """Loads and runs a program: its exit status, and warnings and notes about it (`loaded` is told before it runs).
-    Raises `SacError`."""
-    workspace = workspace_of(parsed)
-    program, found = workspace.load(parsed.file)
+    `opening`: may know it from an earlier run. Raises `SacError`."""
+    workspace = workspace_of(parsed) if opening is None else opening.workspace
+    program, found = workspace.load(parsed.file) if opening is None else opening.program()
     refuse_misplaced(parsed, program)
     if loaded is not None:
         loaded(found)
@@ -145,7 +162,7 @@ def run_program(
 def _run_or_emit(
     parsed: argparse.Namespace,
     workspace: Workspace,
-    program: ElaboratedProgram,
+    program: CheckedProgram,
     world: World,
     found: Sequence[Diagnostic] = (),
 ) -> int:
@@ -155,7 +172,9 @@ def _run_or_emit(
         from sacpy.jit.reports.stages import emission
 
         world.stdout.write(
-            emission(program, parsed.emit, parsed.function, workspace.options).encode("utf-8", "surrogateescape")
+            emission(program.whole(), parsed.emit, parsed.function, workspace.options).encode(
+                "utf-8", "surrogateescape"
+            )
         )
         return 0
     import sacpy.interp.evaluator  # noqa: F401  here, as Ctrl-C may come while NumPy is loaded
@@ -243,13 +262,12 @@ def _identity(found: Diagnostic) -> tuple[object, ...]:
 def check_program(workspace: Workspace, file: Path) -> tuple[int, Sequence[Diagnostic]]:
     """Checks a program or module: the exit status, and everything there is to say about it."""
     from sacpy.lang.diagnostics import SacError
-    from sacpy.workspace import main_key
 
     found: list[Diagnostic] = []
     try:
         program, found = workspace.check(file)
         if program.main.info.kind == "program":
-            main_key(program)
+            program.main_key()
     except SacError as error:
         found = [*found, *error.diagnostics]
     return int(any(d.severity == "error" for d in found)), found

@@ -19,8 +19,6 @@ from sacpy.interp.limits import Limits, Watchdog
 from sacpy.interp.memory import physical
 from sacpy.lang import core
 from sacpy.lang.diagnostics import Diagnostic, SacError
-from sacpy.lang.elaborate.program import ElaboratedProgram, elaborate
-from sacpy.lang.modules import Library, Loader, load_library, module_info, parse_file, parse_source
 from sacpy.lang.source import Source, Span
 from sacpy.nodes import Record, field
 
@@ -33,6 +31,8 @@ if TYPE_CHECKING:
     from sacpy.jit.run.makers import FirstCall
     from sacpy.jit.run.on_demand import OnDemand
     from sacpy.lang import ast
+    from sacpy.lang.elaborate.program import ElaboratedProgram
+    from sacpy.lang.modules import Library, Loader
     from sacpy.withloop.devices import DeviceLimits
 
 T = TypeVar("T")
@@ -70,6 +70,9 @@ class Workspace(Record):
     @without_collection("a program")
     def check(self, path: Path) -> tuple[ElaboratedProgram, list[Diagnostic]]:
         """The program in a file, with everything there is to say about it."""
+        from sacpy.lang.elaborate.program import elaborate
+        from sacpy.lang.modules import parse_file
+
         return self._advised(
             lambda texts: elaborate(
                 parse_file(path, self.include_path, self.defines, search=self.search, texts=texts),
@@ -92,17 +95,26 @@ class Workspace(Record):
     ) -> tuple[ElaboratedProgram, list[Diagnostic]]:
         """The program in a string, or one that somebody else has made a tree, with everything there is to say about it.
         `home`: the folder of its modules."""
+        from sacpy.lang.elaborate.program import elaborate
+        from sacpy.lang.modules import module_info
+
         if not isinstance(text, str):
             program = elaborate(module_info(text), self.loader(home))
             if self._engine is not None and home is None:
                 self._engine.tell(program, text, self.first_call)
             return program, program.check(self.limits_of_device)
-        return self._advised(
-            lambda texts: elaborate(
-                parse_source(Source(name, texts.get(name, text)), self.include_path, self.defines, search=self.search),
-                self.loader(home, texts),
-            )
-        )
+        return self._advised(lambda texts: self.elaborated(Source(name, texts.get(name, text)), home, texts))
+
+    def elaborated(
+        self, source: Source, home: Path | None, texts: Mapping[str, str] | None = None
+    ) -> ElaboratedProgram:
+        """The program of a text, unchecked. `home`: the folder of its modules; `texts`: what stands for those of files.
+        Raises `SacError`."""
+        from sacpy.lang.elaborate.program import elaborate
+        from sacpy.lang.modules import parse_source
+
+        parsed = parse_source(source, self.include_path, self.defines, search=self.search)
+        return elaborate(parsed, self.loader(home, texts))
 
     def expect(self, path: str) -> None:
         """Trees of programs will come that stand in a file, of Python, most likely with something to compile: where the
@@ -115,6 +127,9 @@ class Workspace(Record):
             return
 
         def read(tree: ast.Module) -> ElaboratedProgram:
+            from sacpy.lang.elaborate.program import elaborate
+            from sacpy.lang.modules import module_info
+
             return elaborate(module_info(tree), self.loader(None))
 
         self.preload()
@@ -158,7 +173,7 @@ class Workspace(Record):
 
         return evaluation(Source("<expression>", text), self.loader(Path()))
 
-    def run(self, program: ElaboratedProgram, world: World, found: Sequence[Diagnostic] = ()) -> int:
+    def run(self, program: core.CheckedProgram, world: World, found: Sequence[Diagnostic] = ()) -> int:
         """Runs `main` within the limits and gives the exit status. `found`: what `load` had to say. Raises
         `SacError`."""
         evaluator = self.evaluator(program, world)
@@ -243,6 +258,8 @@ class Workspace(Record):
     def loader(self, home: Path | None, texts: Mapping[str, str] | None = None) -> Loader:
         """Finds modules beside a program in the folder `home`, if it has one, then where the settings say, then in the
         library. `texts`: what stands for those of files."""
+        from sacpy.lang.modules import Loader
+
         return Loader(
             (*([] if home is None else [home]), *self.search),
             self.include_path,
@@ -256,17 +273,19 @@ class Workspace(Record):
         """Opens the library, once for all programs to come. Where time or memory is limited it is parsed now, as far as
         that has never happened: no program is to be charged for it."""
         if self._library is None:
+            from sacpy.lang.modules import load_library
+
             self._library = load_library(cache_folder())
             if self.limits.seconds is not None or self.limits.memory is not None:
                 self._library.complete()
 
 
-def execute(program: ElaboratedProgram, evaluator: Evaluator, found: Sequence[Diagnostic] = ()) -> int:
+def execute(program: core.CheckedProgram, evaluator: Evaluator, found: Sequence[Diagnostic] = ()) -> int:
     """Calls `main` and gives the exit status. The errors in `found` are reported when the run reaches them, with the
     others that `main` is certain to come to. Raises `SacError`."""
     from sacpy.interp.errors import Exit
 
-    key = main_key(program)
+    key = program.main_key()
     certain = [d for d in found if d.severity == "error"]
     try:
         results = call_main(program, evaluator, key)
@@ -282,39 +301,15 @@ def execute(program: ElaboratedProgram, evaluator: Evaluator, found: Sequence[Di
     return int(results[0]) & 0xFF if results else 0
 
 
-def call_main(program: ElaboratedProgram, evaluator: Evaluator, key: str) -> tuple[Value, ...]:
+def call_main(program: core.CheckedProgram, evaluator: Evaluator, key: str) -> tuple[Value, ...]:
     """Calls `main`; its arguments, if it has any, are the words of the world's command line. Raises `SacError`."""
     signature = program.signature(key)
     if not signature.params:
         return evaluator.call(key, ())
     from sacpy.interp.words import arguments
 
-    given = arguments(program, signature, evaluator, evaluator.world)
+    given = arguments(program.whole(), signature, evaluator, evaluator.world)
     return evaluator.call_giving(key, given, [True] * len(given))[0]
-
-
-def main_key(program: ElaboratedProgram) -> str:
-    """The key of `main`: the one without parameters, or the only one there is. Raises `SacError` (E0309) if there is
-    none to run."""
-    scope = program.main
-    found = [entry for entry in scope.own("main") if entry.definition.body is not None]
-    plain = [entry for entry in found if not entry.definition.params]
-    if len(found) == 1 and not plain and not found[0].definition.is_generic:
-        plain = found
-    if plain:
-        return program.key(plain[0], ())
-    info = scope.info
-    what = f"{info.kind} {info.name}" if info.kind != "program" else "program"
-    entries = scope.own("main")
-    span = entries[0].definition.name_span if entries else Span(info.span.source, info.span.start, info.span.start)
-    message = "this main cannot be called" if entries else f"this {what} has no main"
-    if entries:
-        help = "let there be one main, not generic; its parameters are the words of the command line"
-    elif info.kind == "program":
-        help = "define 'int main() { .. return 0; }'"
-    else:
-        help = f"run a program that uses it: 'use {info.name}: all;'"
-    raise SacError(Diagnostic("E0309", message, span, "nothing to run", help=help))
 
 
 def _checked(program: ElaboratedProgram, found: list[Diagnostic]) -> tuple[ElaboratedProgram, list[Diagnostic]]:
@@ -329,16 +324,16 @@ def _may_wait(program: ElaboratedProgram, error: Diagnostic) -> bool:
     line of `main`, where what is printed before is not lost. A function that fails whenever it is called is refused."""
     if not error.code.startswith("E05") or error.code == "E0526" or not program.main.own("main"):
         return False
-    main = main_key(program)
+    main = program.main_key()
     return not any(_in_straight_line(program, key, error) for key in program.user_keys([]) if key != main)
 
 
-def _is_reached(program: ElaboratedProgram, error: Diagnostic) -> bool:
+def _is_reached(program: core.CheckedProgram, error: Diagnostic) -> bool:
     """Whether a wrong shape or value stands in the straight line of `main`."""
-    return _in_straight_line(program, main_key(program), error)
+    return _in_straight_line(program, program.main_key(), error)
 
 
-def _in_straight_line(program: ElaboratedProgram, key: str, error: Diagnostic) -> bool:
+def _in_straight_line(program: core.CheckedProgram, key: str, error: Diagnostic) -> bool:
     """Whether an error stands in a statement that every call of the function comes to."""
     plain = (s for s in program.function(key).body.statements if isinstance(s, core.Let | core.Check))
     return any(

@@ -19,6 +19,7 @@ from typing import Any
 
 import sacpy
 from sacpy import cli
+from sacpy.commands.opening import Opening
 from sacpy.interp.world import World
 from sacpy.lang.diagnostics import Diagnostic, Edit, SacError, render_text
 from sacpy.lang.elaborate.program import ElaboratedProgram
@@ -51,16 +52,28 @@ class Result:
 
 
 def run_file(
-    path: Path, args: Sequence[str] = (), stdin: bytes = b"", flags: Sequence[str] = (), cwd: Path | None = None
+    path: Path,
+    args: Sequence[str] = (),
+    stdin: bytes = b"",
+    flags: Sequence[str] = (),
+    cwd: Path | None = None,
+    *,
+    keeping: bool = False,
 ) -> Result:
     """Run a SaC program as the command line does, in this process. `args` are the program's own, `flags` are options of
-    `sacpy run`."""
+    `sacpy run`. `keeping`: the program is taken from an earlier run, and kept for a later one, as the command does."""
     parsed = cli.parse(["run", *flags, str(path.resolve()), *args])
     world = World.captured(stdin, tuple(a.encode() for a in (str(path), *args)))
     found: Sequence[Diagnostic] = ()
     with contextlib.chdir(cwd or ROOT):
         try:
-            status, found = cli.run_program(parsed, world)
+            if keeping:
+                opening = Opening(cli.workspace_of(parsed), parsed.file)
+                with opening.during():
+                    status, found = cli.run_program(parsed, world, opening=opening)
+                opening.keep()
+            else:
+                status, found = cli.run_program(parsed, world)
         except SacError as error:
             status, found = 1, error.diagnostics
         closed = world.finish()

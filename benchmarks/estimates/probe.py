@@ -28,7 +28,7 @@ from sacpy.jit.run.dispatch import Heat, Site
 from sacpy.jit.run.versions import Versions
 from sacpy.lang.diagnostics import SacError
 from sacpy.nodes import replace
-from sacpy.workspace import Workspace, call_main, main_key
+from sacpy.workspace import Workspace, call_main
 
 Row = tuple[str, int, float, float]
 rows: list[Row] = []
@@ -86,7 +86,7 @@ def main() -> int:
         made.policy = replace(made.policy, beside=False)
     evaluator = Evaluator(program, world, engine=made)
     with suppress(Exit, SacError):
-        call_main(program, evaluator, main_key(program))
+        call_main(program, evaluator, program.main_key())
     if what == "calls":
         rows.extend(
             (s.key, *s.first, s.seconds) for s in made.sites if isinstance(s, Watched) and s.calls == 1 and s.seconds

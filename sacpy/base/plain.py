@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import marshal
 from collections.abc import Callable, Mapping
+from functools import cache
+from operator import attrgetter
 from types import ModuleType
 from typing import Any, TypeAlias
 
@@ -78,6 +80,15 @@ def _dict(*parts: Any) -> dict[Any, Any]:
     return dict(zip(parts[::2], parts[1::2], strict=True))
 
 
+@cache
+def _parts(cls: Any) -> Callable[[Any], tuple[Any, ...]]:
+    """What takes an instance of a node class apart."""
+    names = cls.__match_args__
+    if len(names) > 1:
+        return attrgetter(*names)
+    return lambda value: tuple([getattr(value, name) for name in names])
+
+
 class _Packer:
     """One value on its way to bytes. Constants are numbered first, then the nodes."""
 
@@ -102,17 +113,16 @@ class _Packer:
         return marshal.dumps((tuple(self._names), tuple(self._constants), small), VERSION)
 
     def _number(self, value: Any) -> int:
-        cls = type(value)
+        found = self._seen.get(id(value))  # whatever the tree holds lives as long as it, and so do its identities
+        if found is None:
+            found = self._seen[id(value)] = self._of(type(value), value)
+        return found
+
+    def _of(self, cls: type[Any], value: Any) -> int:
         if cls in _PLAIN:
             return self._constant((cls, value), value)
         if cls is float:
             return self._constant((cls, value.hex()), value)
-        found = self._seen.get(id(value))  # whatever the tree holds lives as long as it, and so do its identities
-        if found is None:
-            found = self._seen[id(value)] = self._of(cls, value)
-        return found
-
-    def _of(self, cls: type[Any], value: Any) -> int:
         if cls in self._special:
             name, to_plain, _ = self._special[cls]
             plain = to_plain(value)
@@ -126,7 +136,7 @@ class _Packer:
         name = cls.__name__
         if self._classes.get(name) is not cls:
             raise TypeError(f"{cls.__qualname__} is not known here")
-        return self._node(name, [getattr(value, n) for n in cls.__match_args__], cls._frozen)
+        return self._node(name, _parts(cls)(value), cls._frozen)
 
     def _constant(self, key: Any, value: Any) -> int:
         known = self._known.get(key)

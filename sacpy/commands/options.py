@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
-    from sacpy.lang.elaborate.program import ElaboratedProgram
+    from sacpy.lang.core import CheckedProgram
     from sacpy.workspace import Workspace
 
 TOOLS = {
@@ -101,7 +101,7 @@ def refuse(message: str, command: str = "sacpy") -> NoReturn:
     raise SystemExit(WRONG_USE)
 
 
-def refuse_misplaced(parsed: argparse.Namespace, program: ElaboratedProgram) -> None:
+def refuse_misplaced(parsed: argparse.Namespace, program: CheckedProgram) -> None:
     """Ends with a message if options stand behind the file of a program that does not look at its words."""
     behind = [word for word in getattr(parsed, "rest", ()) if word.partition("=")[0] in (*RUNNING, *FLAGS)]
     if behind and not program.reads_words():

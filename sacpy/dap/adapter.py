@@ -21,7 +21,7 @@ from sacpy.interp.world import World
 from sacpy.lang.diagnostics import SacError, render_text
 from sacpy.lang.elaborate.program import elaborate
 from sacpy.lang.modules import parse_file
-from sacpy.workspace import Workspace, call_main, main_key
+from sacpy.workspace import Workspace, call_main
 
 MODES: dict[str, Mode] = {"next": "next", "stepIn": "into", "stepOut": "out", "continue": "continue"}
 REASONS = {"entry": "entry", "step": "step", "breakpoint": "breakpoint", "error": "exception"}
@@ -102,7 +102,7 @@ class Adapter(Looking):
             info = parse_file(path, space.include_path, space.defines, search=space.search)
             program = elaborate(info, space.loader(path.parent))
             program.traced = True
-            main_key(program)
+            program.main_key()
         except SacError as error:
             self.connection.refuse(request, render_text(error.diagnostics))
             return
@@ -137,7 +137,7 @@ class Adapter(Looking):
         evaluator = self._evaluator(self.world, self.debugger)
         self._say("console", "this run is interpreted: compiled code keeps no variables to look at\n")
         mode: Mode = "into" if self._on_entry else "continue"
-        key = main_key(program)
+        key = program.main_key()
 
         def begin() -> Stop | Done:
             return self.debugger.start(evaluator, lambda: call_main(program, evaluator, key), mode)

@@ -24,7 +24,7 @@ from sacpy.interp.world import World
 from sacpy.lang.diagnostics import Diagnostic, SacError, render_text
 from sacpy.lang.elaborate.program import ElaboratedProgram
 from sacpy.lang.source import NOWHERE
-from sacpy.workspace import Workspace, call_main, main_key
+from sacpy.workspace import Workspace, call_main
 
 THREAD = 1  # SaC programs have one, as far as a user is concerned
 FEW = 12  # rows of an array that are shown in one line
@@ -169,7 +169,7 @@ class Looking:
         evaluator = self._evaluator(world, recorder)
         ended = False
         try:
-            call_main(self._program(), evaluator, main_key(self._program()))
+            call_main(self._program(), evaluator, self._program().main_key())
         except Exit:
             pass
         except SacError:

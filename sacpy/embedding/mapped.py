@@ -58,10 +58,9 @@ def _or_why(drawn: list[Drawn], which: str) -> list[Drawn]:
 
 
 def _of_functions(program: ElaboratedProgram, which: str) -> list[Found]:
-    from sacpy.workspace import main_key
 
     if not which and program.main.own("main"):
-        reached = partitions(program, program.function(main_key(program)), None, 4 * MOST)
+        reached = partitions(program, program.function(program.main_key()), None, 4 * MOST)
         return [f for f in reached if not f.span.source.name.startswith(str(STDLIB))]
     found: list[Found] = []
     named = False

@@ -10,12 +10,15 @@ parameter is one more result. Calls keep the candidates that differ in shape cla
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from sacpy.lang.ast import Feature, Pragma
 from sacpy.lang.source import Span
 from sacpy.lang.types import Scalar
 from sacpy.nodes import Node, Record, field
+
+if TYPE_CHECKING:
+    from sacpy.lang.elaborate.program import ElaboratedProgram
 
 # ---------------------------------------------------------------- atoms
 
@@ -346,6 +349,28 @@ class Program(Protocol):
     def function(self, key: str) -> Function: ...
 
     def global_object(self, name: str) -> Global: ...
+
+
+@runtime_checkable
+class CheckedProgram(Program, Protocol):
+    """A program that has been checked and may be run, however it came about: `ElaboratedProgram` is made of its text,
+    `KeptProgram` as an earlier run has left it. Who only runs one need not load what makes programs of texts."""
+
+    def whole(self) -> ElaboratedProgram:
+        """All that is known of the program."""
+
+    def main_key(self) -> str:
+        """The key of `main`: the one without parameters, or the only one there is. Raises `SacError` (E0309) if there
+        is none to run."""
+
+    def text(self) -> str:
+        """The text of its file; "" if it has none."""
+
+    def reads_words(self) -> bool:
+        """Whether it looks at the words of its command line."""
+
+    def known_pure(self, key: str) -> bool | None:
+        """Whether a function of the library has no effects, where that is known without looking at it."""
 
 
 EMPTY = Block(())

@@ -12,7 +12,8 @@ from sacpy.lang import core
 from sacpy.lang.ast import AnyExtent, AnyShape, FixedExtent, NamedExtent, Pragma, RankSlice, SomeShape
 from sacpy.lang.source import Source, Span
 
-FEATURES = (AnyExtent, AnyShape, FixedExtent, NamedExtent, RankSlice, SomeShape)
+# those in functions, beside core's
+CLASSES = (AnyExtent, AnyShape, FixedExtent, NamedExtent, RankSlice, SomeShape, Pragma, Span)
 
 
 def packed(function: core.Function) -> bytes:
@@ -29,7 +30,7 @@ def unpacked(data: bytes) -> core.Function:
 @cache
 def _packing() -> Packing:
     names = {Source: ("text", _name, Source)}
-    return Packing(core, *FEATURES, Pragma, Span, special=names)
+    return Packing(core, *CLASSES, special=names)
 
 
 def _name(source: Source) -> str:

@@ -1,11 +1,75 @@
 """The files that something is made of: sacpy's own, of which digests must tell in a millisecond whether one has
-changed; those of a user's folder."""
+changed; those of a user's folder; and what a program was made of, with the files that would have been taken for those
+that were (`noting`)."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
+
+CHANGING = "changing"  # stands for a digest
+_noted: ContextVar[dict[str, str] | None] = ContextVar("_noted", default=None)
+
+
+@contextmanager
+def noting() -> Iterator[dict[str, str]]:
+    """Fills the table that it gives: of each file that is read or looked for meanwhile, by path, a digest of its
+    contents, "" if it is not there."""
+    noted: dict[str, str] = {}
+    token = _noted.set(noted)
+    try:
+        yield noted
+    finally:
+        _noted.reset(token)
+
+
+def is_there(path: Path) -> bool:
+    """Whether there is such a file to be read."""
+    found = path.is_file()
+    noted = _noted.get()
+    if noted is not None and not found:
+        noted[str(path)] = ""
+    return found
+
+
+def contents(path: Path) -> bytes:
+    """What is in a file. Raises `OSError`."""
+    try:
+        data = path.read_bytes()
+    except OSError:
+        note_change(str(path))
+        raise
+    noted = _noted.get()
+    if noted is not None:
+        noted[str(path)] = digest(data)
+    return data
+
+
+def note_change(what: str) -> None:
+    """Notes that something that was looked at, a clock for one, may give something else another time."""
+    noted = _noted.get()
+    if noted is not None:
+        noted[what] = CHANGING
+
+
+def digest(data: bytes) -> str:
+    """A digest of a file's contents."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def is_as_noted(path: str, noted: str) -> bool:
+    """Whether a file is as it was."""
+    try:
+        with open(path, "rb", buffering=0) as file:
+            return digest(file.readall()) == noted
+    except FileNotFoundError:
+        return not noted
+    except OSError:
+        return False
 
 
 def files_in(folder: str | os.PathLike[str], endings: tuple[str, ...], deep: bool = True) -> Iterator[os.DirEntry[str]]:

@@ -29,7 +29,8 @@ def sources() -> Iterator[os.DirEntry[str]]:
     """The files that the parsed library, and what is known of its effects, depend on, in the same order everywhere."""
     yield from files_in(STDLIB, (".sac", ".mac", ".h"))
     yield from files_in(PACKAGE / "lang", (".py",), deep=False)
-    yield from files_in(PACKAGE, ("nodes.py", "plain.py"), deep=False)
+    yield from files_in(PACKAGE, ("nodes.py",), deep=False)
+    yield from files_in(PACKAGE / "base", ("plain.py",), deep=False)
     yield from files_in(PACKAGE / "jit" / "run", ("outline.py",), deep=False)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sacpy.lang.diagnostics import Diagnostic, SacError
+from sacpy.lang.files import contents, is_there
 from sacpy.lang.macros import Overflow
 from sacpy.lang.preprocessor import CONFINED
 from sacpy.lang.scanner import scan
@@ -92,8 +93,8 @@ def find(work: _Preprocessor, name: str, span: Span) -> tuple[Path, str]:
     for folder in folders:
         path = folder / name
         try:
-            if path.is_file():
-                return path, path.read_bytes().decode("utf-8", "surrogateescape")
+            if is_there(path):
+                return path, contents(path).decode("utf-8", "surrogateescape")
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             raise SacError(

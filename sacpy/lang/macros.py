@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from sacpy.lang.diagnostics import Diagnostic, Label, SacError
+from sacpy.lang.files import note_change
 from sacpy.lang.macro_definitions import Macro
 from sacpy.lang.scanner import scan_text
 from sacpy.lang.source import Span
@@ -371,4 +372,5 @@ def _predefined(name: str, use: Span) -> Token:
         return Token("number", str(use.line), use)
     if name == "__FILE__":
         return Token("string", '"' + use.source.name.replace("\\", "\\\\").replace('"', '\\"') + '"', use)
+    note_change(name)
     return Token("string", time.strftime('"%b %d %Y"' if name == "__DATE__" else '"%H:%M:%S"'), use)

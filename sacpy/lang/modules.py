@@ -19,7 +19,7 @@ from sacpy.base.plain import Packing
 from sacpy.base.spelling import closest
 from sacpy.lang import ast, ast_expressions
 from sacpy.lang.diagnostics import Diagnostic, Edit, Label, SacError
-from sacpy.lang.files import stamps
+from sacpy.lang.files import contents, is_there, stamps
 from sacpy.lang.image import IMAGE, joined, parts, read_image, sources, write_image
 from sacpy.lang.source import NOWHERE, STDLIB, Source, Span, library_place, library_source
 from sacpy.nodes import Record, field
@@ -133,7 +133,7 @@ class Loader(Record, repr=False):
     def _find(self, name: str, wanted_by: Span) -> ModuleInfo:
         for folder in self.search:
             path = folder / f"{name}.sac"
-            if path.is_file():
+            if is_there(path):
                 info = parse_file(path, self.include_path, self.defines, search=self.search, texts=self.texts)
                 if info.kind == "program" or info.name != name:
                     raise SacError(_not_that_module(name, path, info, wanted_by))
@@ -190,7 +190,7 @@ def parse_file(
     what stands for files, by name. Raises `SacError` with what the parser found, or if the file cannot be read
     (E0303)."""
     try:
-        text = (texts or {}).get(str(path)) or path.read_bytes().decode("utf-8", "surrogateescape")
+        text = (texts or {}).get(str(path)) or contents(path).decode("utf-8", "surrogateescape")
     except OSError as error:
         raise SacError(
             Diagnostic("E0303", f"cannot read {path}: {error.strerror}", NOWHERE, help=other_file(path))
@@ -234,7 +234,11 @@ def _operators(path: str, changed: int) -> frozenset[str]:
     """The operators of its own that a file defines. `changed`: when it last was."""
     from sacpy.lang.preprocessor import defined_operators
 
-    return frozenset(defined_operators(Source(path)))
+    try:
+        text = contents(Path(path)).decode("utf-8", "surrogateescape")
+    except OSError:
+        return frozenset()  # whoever uses the module is told
+    return frozenset(defined_operators(Source(path, text)))
 
 
 def used_operators(source: Source, folders: Sequence[Path]) -> frozenset[str]:
@@ -242,7 +246,7 @@ def used_operators(source: Source, folders: Sequence[Path]) -> frozenset[str]:
     names = {a or b for a, b in _MENTIONED.findall(source.text)}
     home = Path(source.name).parent
     paths = [folder / f"{name}.sac" for folder in {*folders, home} for name in sorted(names)]
-    return frozenset(op for path in paths if path.is_file() for op in _operators(str(path), path.stat().st_mtime_ns))
+    return frozenset(op for path in paths if is_there(path) for op in _operators(str(path), path.stat().st_mtime_ns))
 
 
 # ---------------------------------------------------------------- the standard library, parsed once

@@ -40,7 +40,7 @@ from sacpy.lang.preprocessor import tokenize
 from sacpy.lang.source import Source, Span
 from sacpy.lang.types import known
 from sacpy.nodes import Node, field_names
-from sacpy.workspace import Workspace, main_key
+from sacpy.workspace import Workspace
 from tests.docs import gpu_stages
 from tests.tools import ROOT, run_file
 
@@ -257,7 +257,7 @@ def python(before: str, whole: str, name: str) -> str:
     evaluator.compile = recorded  # type: ignore[attr-defined]
     try:
         program = _with(name, before, whole)
-        evaluator.Evaluator(program, World.captured()).call(main_key(program), ())
+        evaluator.Evaluator(program, World.captured()).call(program.main_key(), ())
     finally:
         del evaluator.compile  # type: ignore[attr-defined]
     (text,) = (s for f, s in sources.items() if re.match(rf"<sac:_MAIN::{name}/", f))
@@ -290,7 +290,7 @@ def copies(before: str, _: str, __: str) -> str:
     """How many arrays were copied for updates while the program ran."""
     program = _loaded(before)
     Copies.count = 0
-    evaluator.Evaluator(program, World.captured()).call(main_key(program), ())
+    evaluator.Evaluator(program, World.captured()).call(program.main_key(), ())
     return f"arrays copied for an update: {Copies.count}\n"
 
 

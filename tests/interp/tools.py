@@ -9,7 +9,6 @@ from sacpy.interp.evaluator import Evaluator
 from sacpy.interp.runtime.calls import Copies
 from sacpy.interp.world import World
 from sacpy.lang.diagnostics import Diagnostic, SacError
-from sacpy.workspace import main_key
 from tests.tools import loaded
 
 HEAD = "use Array: all; use StdIO: all; "
@@ -30,7 +29,7 @@ def run(text: str, *, head: str = HEAD, always_copy: bool = False, depth_limit: 
     world = World.captured()
     evaluator = Evaluator(program, world, always_copy=always_copy, depth_limit=depth_limit)
     before = Copies.count
-    results = evaluator.call(main_key(program), ())
+    results = evaluator.call(program.main_key(), ())
     return Run(
         results[0] if results else None,
         world.out.decode("latin-1") if isinstance(world.out, bytes) else world.out().decode("latin-1"),

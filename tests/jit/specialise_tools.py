@@ -23,7 +23,7 @@ from sacpy.jit.run.outline import OutlinedProgram
 from sacpy.jit.specialise import Argument, Specialiser
 from sacpy.lang.core import Program
 from sacpy.lang.diagnostics import SacError
-from sacpy.workspace import Workspace, main_key
+from sacpy.workspace import Workspace
 from tests.jit.graph_evaluator import evaluate
 
 HEAD = "use Array: all; use Math: all; use MathArray: all; use Structures: all; "
@@ -138,7 +138,7 @@ def recorded_calls(path: Path) -> tuple[Program, dict[str, Calls]]:
     given = path.with_suffix(".in")
     recorder = Recorder(program, World.captured(given.read_bytes() if given.exists() else b""))
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), contextlib.suppress(SacError, Exit):
-        recorder.call(main_key(original), ())
+        recorder.call(original.main_key(), ())
     return program, {
         key: [(a, r) for a, r in calls if len(r) == len(program.signature(key).results)]
         for key, calls in recorder.calls.items()

@@ -25,7 +25,6 @@ from sacpy.jit.ir.graph import statements as all_statements
 from sacpy.jit.run.engine import Engine
 from tests.fuzz.paces import Steady, Wandering, paced
 from tests.interp.growing_programs import programs
-from tests.interp.tools import main_key
 from tests.jit.graph_text import unit
 from tests.jit.native_tools import agree, agree_on, compiled, on_threads
 from tests.tools import loaded
@@ -394,7 +393,7 @@ def test_a_result_has_no_more_room_than_it_has_elements() -> None:
 def out(text: str, engine: Engine | None) -> str:
     program = loaded(text)
     world = World.captured()
-    Evaluator(program, world, engine=engine, strict_fp=True, always_copy=engine is None).call(main_key(program), ())
+    Evaluator(program, world, engine=engine, strict_fp=True, always_copy=engine is None).call(program.main_key(), ())
     return bytes(world.out() if callable(world.out) else world.out).decode("latin-1")
 
 

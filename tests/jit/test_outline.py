@@ -16,7 +16,7 @@ from sacpy.lang.core import Call, Let, Program
 from sacpy.lang.core_verify import verify
 from sacpy.lang.diagnostics import SacError
 from sacpy.lang.infer import Inferrer, inferrer_for
-from sacpy.workspace import Workspace, main_key
+from sacpy.workspace import Workspace
 
 CORPUS = Path(__file__).parents[1] / "corpus"
 HEAD = "use Array: all; use StdIO: all; use String: all; "
@@ -26,7 +26,7 @@ def outlined(text: str) -> tuple[OutlinedProgram, str, list[str]]:
     """The program, the key of `main`, and its regions."""
     program, _ = Workspace().load_text(HEAD + text)
     made = OutlinedProgram(program)
-    key = main_key(program)
+    key = program.main_key()
     return made, key, made.regions(key)
 
 
@@ -104,7 +104,7 @@ def test_programs_with_regions_do_what_they_did(name: str) -> None:
     program, _ = Workspace(search=[CORPUS]).load(path)
     given = path.with_suffix(".in")
     stdin = given.read_bytes() if given.exists() else b""
-    made, key = OutlinedProgram(program), main_key(program)
+    made, key = OutlinedProgram(program), program.main_key()
     assert outcome(made, key, stdin) == outcome(program, key, stdin)
     for region in made.regions(key):
         function = made.function(region)
@@ -137,7 +137,7 @@ def test_of_the_library_is_believed_what_looking_finds(monkeypatch: pytest.Monke
     library = program.world.loader.read_library()
     if not library.pure:  # it has been changed since it was installed
         monkeypatch.setattr(library, "pure", library_effects(library))
-    keys = reached(program, main_key(program))
+    keys = reached(program, program.main_key())
     told, seen = Purity(program), Purity(program, ask=False)
     assert {k: told.function(k) for k in keys} == {k: seen.function(k) for k in keys}
     known = [k for k in keys if program.known_pure(k) is not None]
@@ -149,12 +149,12 @@ def test_nothing_is_believed_of_a_module_in_the_place_of_the_librarys(tmp_path: 
     (tmp_path / "Sort.sac").write_text(f"module Sort; use ScalarArith: all; use ScalarIO: all; export all; {own}")
     text = "use Sort: all; use ScalarIO: all; int main() { print(width(1)); return 0; }"
     program, _ = Workspace(search=[tmp_path]).load_text(text)
-    (key,) = (k for k in reached(program, main_key(program)) if k.startswith("Sort::"))
+    (key,) = (k for k in reached(program, program.main_key()) if k.startswith("Sort::"))
     assert key == "Sort::width/0" and program.known_pure(key) is None and not Purity(program).function(key)
 
 
 def test_of_a_type_of_the_programs_nothing_is_believed() -> None:
     text = "struct P { double x; }; int main() { p = [P { 1.0 }]; print(shape(take([1], p))); return 0; }"
     program, _ = Workspace().load_text(HEAD + text)
-    keys = [k for k in reached(program, main_key(program)) if k.endswith("P>")]
+    keys = [k for k in reached(program, program.main_key()) if k.endswith("P>")]
     assert keys and all(program.known_pure(k) is None for k in keys)

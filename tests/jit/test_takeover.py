@@ -19,7 +19,7 @@ from sacpy.jit.host.native import Context, NativeFunction
 from sacpy.jit.host.takeover import takes
 from sacpy.jit.run.engine import Engine
 from tests.interp.test_aliases_random import HELPERS, statements
-from tests.interp.tools import HEAD, main_key
+from tests.interp.tools import HEAD
 from tests.jit.graph_text import unit as parsed
 from tests.jit.native_tools import compiled
 from tests.tools import loaded
@@ -185,7 +185,7 @@ def enlarged(text: str) -> str:
 def out(text: str, engine: Engine | None) -> str:
     program = loaded(HEAD + text)
     world = World.captured()
-    Evaluator(program, world, engine=engine, always_copy=engine is None).call(main_key(program), ())
+    Evaluator(program, world, engine=engine, always_copy=engine is None).call(program.main_key(), ())
     return bytes(world.out() if callable(world.out) else world.out).decode("latin-1")
 
 

@@ -14,7 +14,7 @@ from sacpy.lang.formatter import format_text
 from sacpy.lang.parser import parse_module
 from sacpy.lang.printer import print_module
 from sacpy.lang.source import Source
-from sacpy.workspace import Workspace, main_key
+from sacpy.workspace import Workspace
 
 HEAD = """use Array: all; use Structures: all;
 int twice(int x) { return 2 * x; }
@@ -130,7 +130,7 @@ def test_what_is_wrong_with_a_definition_is_said(text: str, code: str) -> None:
 def test_main_takes_no_function() -> None:
     program, _ = Workspace().load_text("int main(int f(int)) { return f(1); }")
     with pytest.raises(SacError) as caught:
-        main_key(program)
+        program.main_key()
     assert caught.value.diagnostics[0].code == "E0309"
 
 

@@ -13,7 +13,7 @@ from sacpy.interp.evaluator import Evaluator
 from sacpy.interp.world import World
 from sacpy.profiling.profiler import Profile, Profiler
 from sacpy.profiling.reports import page
-from sacpy.workspace import Workspace, main_key
+from sacpy.workspace import Workspace
 from tests.tools import ROOT
 
 HOT = {
@@ -63,7 +63,7 @@ def profiled(path: Path) -> Profile:
     profiler = Profiler()
     world = World.captured(stdin.read_bytes() if stdin.exists() else b"", (b"p",))
     profiler.evaluator = Evaluator(program, world, tracer=profiler)
-    profiler.evaluator.call(main_key(program), ())
+    profiler.evaluator.call(program.main_key(), ())
     return profiler.profile()
 
 

@@ -21,6 +21,7 @@ from sacpy.lang.core import (
     Block,
     Call,
     Check,
+    CheckedProgram,
     Const,
     Fold,
     Function,
@@ -42,7 +43,6 @@ from sacpy.lang.core import (
 )
 from sacpy.lang.diagnostics import SacError
 from sacpy.lang.dispatch import resolve
-from sacpy.lang.elaborate.program import ElaboratedProgram
 from sacpy.lang.infer import Inference, inferrer_for, parted
 from sacpy.lang.source import NOWHERE
 from sacpy.lang.types import ANY, BUILTIN, SCALAR, Type
@@ -138,7 +138,7 @@ class Purity:
 
     def __init__(self, program: Program, ask: bool = True) -> None:
         self.program = program
-        self._elaborated = program if ask and isinstance(program, ElaboratedProgram) else None
+        self._checked = program if ask and isinstance(program, CheckedProgram) else None
         self._known: dict[str, bool] = {}
 
     def function(self, key: str) -> bool:
@@ -147,7 +147,7 @@ class Purity:
         if is_region(key):
             return True
         if key not in self._known:
-            known = None if self._elaborated is None else self._elaborated.known_pure(key)
+            known = None if self._checked is None else self._checked.known_pure(key)
             self._known[key] = True
             self._known[key] = self._look(key) if known is None else known
         return self._known[key]

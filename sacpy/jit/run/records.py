@@ -16,13 +16,12 @@ from typing import TYPE_CHECKING
 
 from sacpy.jit.kinds import Kind
 from sacpy.jit.run.versions import LOADING
-from sacpy.lang.elaborate.program import ElaboratedProgram
+from sacpy.lang.core import CheckedProgram, Program
 
 if TYPE_CHECKING:
     from sacpy.jit.cache import Cache
     from sacpy.jit.run.dispatch import Site
     from sacpy.jit.run.versions import Versions
-    from sacpy.lang.core import Program
 
 # times that native code is at least as fast as interpreted code, of which nobody knows how long it would take
 SPEED = 10.0
@@ -137,9 +136,10 @@ def seconds_of_rests(units: Iterable[Versions]) -> dict[str, float]:
 def _name(program: Program) -> str:
     """What the record is kept under."""
     inner = getattr(program, "program", program)
-    if not isinstance(inner, ElaboratedProgram) or not inner.main.info.span.source.text:
+    text = inner.text() if isinstance(inner, CheckedProgram) else ""
+    if not text:
         return ""
-    return f"record-{sha256(inner.main.info.span.source.text.encode('utf-8', 'surrogateescape')).hexdigest()[:40]}"
+    return f"record-{sha256(text.encode('utf-8', 'surrogateescape')).hexdigest()[:40]}"
 
 
 def _parsed(data: bytes) -> tuple[dict[str, dict[Kind, float]], dict[tuple[str, Kind], tuple[float, int]], float]:

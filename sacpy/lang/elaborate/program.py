@@ -235,6 +235,20 @@ class ElaboratedProgram(Record, repr=False, weak=True):
         name, bracket, type = key.rpartition("<") if key.endswith(">") else (key, "", "")
         return library.pure.get(key) if not bracket or type[:-1] not in BUILTIN else library.pure.get(f"{name}<>")
 
+    def whole(self) -> ElaboratedProgram:
+        """This: it is all that is known."""
+        return self
+
+    def main_key(self) -> str:
+        """The key of `main`. Raises `SacError` (E0309) if there is none to run."""
+        from sacpy.lang.elaborate.entry_point import main_key
+
+        return main_key(self)
+
+    def text(self) -> str:
+        """The text of the file that was given; "" if there is none."""
+        return self.main.info.span.source.text
+
     def reads_words(self) -> bool:
         """Whether the program looks at the words of its command line, itself or through a module."""
         readers = {"CommandLine", "GetOpt"} & self.world.scopes.keys()

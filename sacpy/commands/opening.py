@@ -1,0 +1,107 @@
+"""Programs that are run again and again: what an earlier run has found out about one is kept, and taken where its files
+are as they were.
+
+In: a workspace and the file of a program. Out: the checked program; and after its run, what the next one begins with.
+The first run of a text only says that there was one: who changes a program after each run has nothing of a copy, which
+takes some ten milliseconds to write. A run that has taken long can spare them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from sacpy.base.collection import without_collection
+from sacpy.jit.cache import Cache, native_folder
+from sacpy.lang.files import noting
+from sacpy.lang.source import Source
+
+if TYPE_CHECKING:
+    from sacpy.lang.core import CheckedProgram
+    from sacpy.lang.diagnostics import Diagnostic
+    from sacpy.lang.elaborate.program import ElaboratedProgram
+    from sacpy.lang.kept_programs import KeptProgram
+    from sacpy.workspace import Workspace
+
+LONG = 1.0  # seconds of a run to which writing a copy adds nothing
+
+
+class Opening:
+    """One program file on its way through a run."""
+
+    def __init__(self, workspace: Workspace, path: Path) -> None:
+        self.workspace = workspace
+        self._path = path
+        self._cache = Cache(native_folder())
+        self._name = ""  # "": it is not kept
+        self._seen = False  # an earlier run was there
+        self._program: CheckedProgram | None = None
+        self._found: Sequence[Diagnostic] = ()
+        self._began = perf_counter()
+        self._noted: dict[str, str] = {}
+
+    @contextmanager
+    def during(self) -> Iterator[None]:
+        """Around opening and running: files that are read are noted."""
+        with noting() as self._noted:
+            yield
+
+    def program(self) -> tuple[CheckedProgram, Sequence[Diagnostic]]:
+        """The program, ready to run, and what there is to say about it. Raises `SacError`."""
+        kept = self._kept()
+        self._program, self._found = self.workspace.load(self._path) if kept is None else (kept, kept.found)
+        return self._program, self._found
+
+    @without_collection("a kept program")
+    def _kept(self) -> KeptProgram | None:
+        """The program as an earlier run has kept it."""
+        workspace, path = self.workspace, self._path
+        if self._cache.folder is None:
+            return None
+        try:
+            text = path.read_bytes().decode("utf-8", "surrogateescape")
+        except OSError:
+            return None
+        from sacpy.base.plain import Unpacked
+        from sacpy.lang.kept_programs import KeptProgram, kept_name
+
+        folders = [*map(str, workspace.search)], [*map(str, workspace.include_path)]
+        defines = sorted(workspace.defines.items())
+        self._name = kept_name((str(path), os.getcwd(), *folders, defines, workspace.device), text)
+        data = self._cache.read(self._name)
+        self._seen = data is not None
+        if not data:
+            return None
+        source = Source(str(path), text)
+
+        def read() -> ElaboratedProgram:
+            return workspace.elaborated(source, path.parent)
+
+        try:
+            return KeptProgram(data, source, read)
+        except Unpacked:
+            return None
+
+    def keep(self) -> None:
+        """After the run, when all that it has printed is out: leaves what the next one begins with."""
+        if not self._name or self._program is None:
+            return
+        if not self._seen and perf_counter() - self._began < LONG:
+            self._cache.write(self._name, b"")
+            return
+        from sacpy.lang.kept_programs import KeptProgram, bytes_of, contents
+
+        program = self._program
+        if isinstance(program, KeptProgram):
+            kept = program.grown()
+        else:
+            kept = contents(program.whole(), self._found, self._noted)
+        if kept is not None:
+            self._cache.write(self._name, bytes_of(kept))
+
+
+__all__ = ["Opening"]

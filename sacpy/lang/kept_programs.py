@@ -1,0 +1,232 @@
+"""Checked programs as they are kept between runs, so that the next one neither parses, elaborates nor checks.
+
+In: an elaborated program after a run, the files that it was made of, and what there is to say about it. Out: bytes; and
+from the bytes, while those files are as they were, a program that runs the same (`KeptProgram`): its functions are
+unpacked one by one, when they are first called. Whatever is asked of it that no earlier run has asked is found out from
+the texts as ever.
+
+Spans keep the names of their texts. Where something of the program came from no file, a macro of the command line, its
+text is kept too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import marshal
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from itertools import islice
+from threading import RLock
+from typing import TYPE_CHECKING, TypedDict
+from weakref import proxy
+
+from sacpy.base.plain import VERSION, Packing, Unpacked
+from sacpy.lang import core
+from sacpy.lang.core_data import CLASSES
+from sacpy.lang.diagnostics import Diagnostic, Edit, Frame, Label
+from sacpy.lang.files import CHANGING, files_in, is_as_noted, stamps
+from sacpy.lang.image import PACKAGE, sources
+from sacpy.lang.infer import Inferrer
+from sacpy.lang.infer_calls import Key, Outcome
+from sacpy.lang.source import BUILTIN, Source, library_place, library_source
+from sacpy.lang.types import Shape
+
+if TYPE_CHECKING:
+    from sacpy.lang.elaborate.program import ElaboratedProgram
+
+MOST = 2000  # outcomes of calls
+Place = str | tuple[str, str]  # of a text: where it stands; or its name, and it itself
+
+
+def kept_name(settings: Sequence[object], text: str) -> str:
+    """What a program is kept under: the settings that say what it means, and its text."""
+    made = hashlib.sha256(repr(tuple(settings)).encode())
+    for folder, deep in (("lang/elaborate", False), ("withloop", True)):
+        made.update("\n".join(stamps(files_in(PACKAGE / folder, (".py",), deep))).encode())
+    made.update("\n".join(stamps(sources())).encode())
+    made.update(text.encode("utf-8", "surrogateescape"))
+    return f"program-{made.hexdigest()[:40]}"
+
+
+class Contents(TypedDict):
+    """What is kept of a program: the files that it was made of, each with a digest; the key of its `main`; whether it
+    looks at the words of its command line; what there is to say about it. By key, what is packed of its functions,
+    heads of others, and global objects; which functions of the library have no effects. `outcomes`: what inference has
+    found out about calls."""
+
+    files: dict[str, str]
+    main: str
+    reads_words: bool
+    found: bytes
+    functions: dict[str, bytes]
+    heads: dict[str, bytes]
+    globals: dict[str, bytes]
+    pure: dict[str, bool]
+    outcomes: bytes
+
+
+class KeptProgram:
+    """A `CheckedProgram` that was kept. `read`: makes it of its texts."""
+
+    def __init__(self, data: bytes, source: Source, read: Callable[[], ElaboratedProgram]) -> None:
+        """Raises `Unpacked` where the bytes are none that `bytes_of` gave, or files have changed."""
+        try:
+            self._kept: Contents = marshal.loads(data)
+            files = self._kept["files"]
+        except (ValueError, TypeError, EOFError, KeyError) as error:
+            raise Unpacked(str(error)) from error
+        if not all(is_as_noted(path, noted) for path, noted in files.items()):
+            raise Unpacked("a file has changed")
+        self._source = source
+        self._texts: dict[Place, Source] = {source.name: source, BUILTIN.name: BUILTIN}
+        self._packing = _packing(self._text, files)
+        self._read = read
+        self._whole: ElaboratedProgram | None = None
+        self._made: dict[str, core.Function] = {}
+        self._signatures: dict[str, core.Signature] = {}
+        self._lock = RLock()  # an interpreter and a compiler may ask at the same time
+        self.inferrer = Inferrer(proxy(self), outcomes=_outcomes().unpacked(self._kept["outcomes"]))
+        self._known = len(self.inferrer.outcomes)
+        self.found: list[Diagnostic] = self._packing.unpacked(self._kept["found"]) if self._kept["found"] else []
+
+    def signature(self, key: str) -> core.Signature:
+        """The head of an instance. Raises `SacError`."""
+        found = self._signatures.get(key)
+        if found is None:
+            with self._lock:
+                data = self._kept["heads"].get(key)
+                if key in self._kept["functions"]:
+                    made: core.Signature = self.function(key).signature
+                else:
+                    made = self.whole().signature(key) if data is None else self._packing.unpacked(data)
+                found = self._signatures.setdefault(key, made)
+        return found
+
+    def function(self, key: str) -> core.Function:
+        """An instance with its body. Raises `SacError` with all that is wrong in it."""
+        found = self._made.get(key)
+        if found is None:
+            with self._lock:
+                data = self._kept["functions"].get(key)
+                made = self.whole().function(key) if data is None else self._packing.unpacked(data)
+                found = self._made.setdefault(key, made)
+        return found
+
+    def global_object(self, name: str) -> core.Global:
+        """A global object by key."""
+        data = self._kept["globals"].get(name)
+        found: core.Global = self.whole().global_object(name) if data is None else self._packing.unpacked(data)
+        return found
+
+    def whole(self) -> ElaboratedProgram:
+        """All that is known of the program: it is made of its texts now."""
+        with self._lock:
+            if self._whole is None:
+                self._whole = self._read()
+                self._whole.user_keys([])
+                # an instance is known from when something that calls it has been elaborated: in the order of then, but
+                # for what only the words of a command line have called
+                for key in self._kept["functions"]:
+                    if key in self._whole.instances:
+                        self._whole.function(key)
+            return self._whole
+
+    def main_key(self) -> str:
+        """The key of `main`."""
+        return self._kept["main"]
+
+    def text(self) -> str:
+        """The text of its file."""
+        return self._source.text
+
+    def reads_words(self) -> bool:
+        """Whether it looks at the words of its command line."""
+        return self._kept["reads_words"]
+
+    def known_pure(self, key: str) -> bool | None:
+        """Whether a function of the library has no effects, where that was known."""
+        return self._kept["pure"].get(key)
+
+    def grown(self) -> Contents | None:
+        """The same with what has come about since; None if that is nothing."""
+        outcomes = self.inferrer.outcomes
+        found = {**self._whole.inferrer.outcomes, **outcomes} if self._whole is not None else outcomes
+        if self._whole is None and not self._known < len(found) <= MOST:
+            return None
+        grown = (
+            self._kept if self._whole is None else contents(self._whole, self.found, self._kept["files"], self._kept)
+        )
+        return None if grown is None else {**grown, "outcomes": _packed_outcomes(found)}
+
+    def _text(self, place: Place) -> Source:
+        known = self._texts.get(place)
+        if known is None:
+            known = library_source(place) if isinstance(place, str) else Source(*place)
+            self._texts[place] = known
+        return known
+
+
+def contents(
+    program: ElaboratedProgram, found: Sequence[Diagnostic], files: Mapping[str, str], before: Contents | None = None
+) -> Contents | None:
+    """What is to be kept of a program, as far as it has come about, of which there is this to say; None if nothing is,
+    since something that it was made of may be another the next time. `files`: what it was made of; `before`: what was
+    kept. Raises `SacError` where it has no `main`."""
+    if CHANGING in files.values():
+        return None
+    pack = _packing(None, files).packed
+    functions, heads = (dict(before["functions"]), dict(before["heads"])) if before is not None else ({}, {})
+    pure = {}
+    for key, instance in tuple(program.instances.items()):
+        if instance.function is not None and key not in functions:
+            functions[key] = pack(instance.function)
+        elif instance.made is not None and key not in functions and key not in heads:
+            heads[key] = pack(instance.made.signature)
+        known = program.known_pure(key)
+        if known is not None:
+            pure[key] = known
+    for key, initial in program.initials.items():
+        functions.setdefault(key, pack(initial))
+    return {
+        "files": dict(files),
+        "main": program.main_key(),
+        "reads_words": program.reads_words(),
+        "found": pack(list(found)) if found else b"",
+        "functions": functions,
+        "heads": heads,
+        "globals": {name: pack(one) for name, one in program.globals.items()},
+        "pure": pure,
+        "outcomes": _packed_outcomes(program.inferrer.outcomes),
+    }
+
+
+def bytes_of(contents: Contents) -> bytes:
+    """What is kept, as bytes."""
+    return marshal.dumps(dict(contents), VERSION)
+
+
+def _packed_outcomes(outcomes: Mapping[Key, Outcome]) -> bytes:
+    """What inference has found out about calls, but for what is wrong with some: that is found again."""
+    right = {key: o for key, o in outcomes.items() if not o.violated and o.failure is None}
+    return _outcomes().packed(dict(islice(right.items(), MOST)))
+
+
+@cache
+def _outcomes() -> Packing:
+    return Packing(Shape, Outcome, merged=True)
+
+
+def _packing(text: Callable[[Place], Source] | None, noted: Mapping[str, str]) -> Packing:
+    def place(source: Source) -> Place:
+        where = library_place(source)
+        in_file = where != source.name or where in noted or source is BUILTIN
+        return where if in_file else (source.name, source.text)
+
+    return Packing(core, *CLASSES, Diagnostic, Edit, Frame, Label, special={Source: ("text", place, text or _nowhere)})
+
+
+def _nowhere(place: Place) -> Source:
+    raise TypeError("nothing is unpacked here")
+
+
+__all__ = ["KeptProgram", "bytes_of", "contents", "kept_name"]
