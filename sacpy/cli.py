@@ -18,7 +18,7 @@ sacpy fmt [--check] [--diff] FILE ..  lay programs out in the one style
 sacpy stubs FILE.sac [-o FILE.pyi]    the functions of a module as Python's tools see them
 sacpy lsp                             what editors talk to: the language server
 sacpy doc [NAME | WORDS]              what a function, module, type, word or message is about
-sacpy cache info | clear              what is kept of compiled programs; forget it
+sacpy cache info | clear              what is kept of programs; forget it
 sacpy doctor                          what this installation can do, and what to do about what it cannot
 sacpy kernel install                  SaC for Jupyter notebooks
 """
@@ -348,10 +348,10 @@ def _cache(parsed: argparse.Namespace) -> int:
     ready()
     cache = Cache(native_folder())
     info = cache.clear() if parsed.action == "clear" else cache.info()
-    amount = f"{info.files} compiled function{'s' * (info.files != 1)}, {in_words(info.size)}"
+    amount = f"{info.files} file{'s' * (info.files != 1)} of programs and compiled functions, {in_words(info.size)}"
     if info.folder is None:
         why = "others may write their folder" if chosen_folder() else "SACPY_CACHE_DIR is empty"
-        sys.stdout.write(f"compiled functions are not kept: {why}\n")
+        sys.stdout.write(f"programs and compiled functions are not kept: {why}\n")
     elif parsed.action == "clear":
         sys.stdout.write(f"{amount}: removed from {info.folder}\n")
     else:

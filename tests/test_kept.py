@@ -173,7 +173,7 @@ def test_users_are_told_once_in_their_words(
     )
     assert list(shared.iterdir()) == []
     assert cli.main(["cache", "info"]) == 0
-    assert capfd.readouterr().out == "compiled functions are not kept: others may write their folder\n"
+    assert capfd.readouterr().out == "programs and compiled functions are not kept: others may write their folder\n"
     found = {f.topic: f for f in doctor._cache()}["cache"]
     assert found.level == "problem"
     assert found.remedy.startswith("chmod go-w")

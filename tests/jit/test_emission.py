@@ -113,10 +113,10 @@ def test_the_cache_can_be_looked_at_and_cleared(
     monkeypatch.setenv("SACPY_CACHE_DIR", str(tmp_path / "cache"))
     assert main(["run", "--target", "cpu", str(program)]) == 0
     assert main(["cache", "info"]) == 0
-    assert " compiled functions, " in capfd.readouterr().out
+    assert " files of programs and compiled functions, " in capfd.readouterr().out
     assert main(["cache", "clear"]) == 0
     assert main(["cache", "info"]) == 0
-    assert ": 0 compiled functions" in capfd.readouterr().out
+    assert ": 0 files of programs and compiled functions" in capfd.readouterr().out
     monkeypatch.setenv("SACPY_CACHE_DIR", "")
     assert main(["cache", "info"]) == 0
     assert "not kept" in capfd.readouterr().out
