@@ -187,7 +187,7 @@ def _parser(word: str, stated_only: bool = False) -> argparse.ArgumentParser:
     add("words", nargs="*", metavar="NAME", help=what)
     what = "look for the words in all texts, even if there is something of that name"
     add("-f", "--find", action="store_true", help=what)
-    command("cache", "what is kept of compiled programs; forget it")("action", choices=["info", "clear"])
+    command("cache", "what is kept of programs; forget it")("action", choices=["info", "clear"])
     command("doctor", "what this installation can do, and what to do about what it cannot")
     if word == "kernel" or word not in COMMANDS:
         what = "SaC for Jupyter notebooks: install or uninstall the kernel"
