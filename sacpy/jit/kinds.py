@@ -38,6 +38,12 @@ def kind_of(shapes: Sequence[tuple[int, ...]], bases: Sequence[str], detail: Det
     return (*kind, WIDE) if wide else kind
 
 
+def coarser(kind: Kind, bases: Sequence[str], detail: Detail) -> Kind:
+    """What is left of a kind with less detail."""
+    shapes = [tuple(SHORT + 1 if e is None else e for e in extents) for extents in kind if extents != WIDE]
+    return kind_of(shapes, bases, detail, is_wide(kind))
+
+
 def is_wide(kind: Kind) -> bool:
     """Whether extents may be larger than usual."""
     return kind[-1:] == (WIDE,)

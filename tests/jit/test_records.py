@@ -6,15 +6,18 @@ import marshal
 from math import inf
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from sacpy.interp.evaluator import Evaluator
 from sacpy.interp.world import World
 from sacpy.jit.cache import Cache
+from sacpy.jit.kinds import Detail
 from sacpy.jit.run import dispatch, turns
 from sacpy.jit.run.cost import STEP
 from sacpy.jit.run.engine import Engine
 from sacpy.jit.run.records import LONGER, SHORT, Records
+from sacpy.jit.run.versions import Versions
 from sacpy.workspace import Workspace
 
 TEXT = """use Array: all;
@@ -164,3 +167,38 @@ def test_what_comes_too_late_for_a_run_is_compiled_for_those_that_follow(
     engine = run(tmp_path, "quick", 1_000_000)
     assert len(first) > 2 and len(begun) == (1 if runs else 0), "once, and only if there are such runs"
     assert not any(unit.versions for unit in engine.units)
+
+
+VARIED = """use Array: all;
+int work(int[.] a) { s = 0; for (i = 0; i < shape(a)[0]; i++) { s = (s * 31 + a[i]) % 9973; } return s; }
+"""
+
+
+def test_one_version_for_all_extents_serves_the_first_call_of_the_next_run(tmp_path: Path) -> None:
+    nine, two = np.arange(9, dtype=np.int32), np.arange(2, dtype=np.int32)
+    (site,) = run(tmp_path, "work", nine, text=VARIED).sites
+    assert site.calls == 1
+    version, records = site.forced((nine,)), site.room.records
+    assert version is not None and version.kind == ((None,),)
+    records.wanted = {site.key: {version.kind: 1.0}}
+    records.keep([site], [], 1.0)
+    (site,) = run(tmp_path, "work", two, text=VARIED).sites
+    assert (site.calls, [*site.versions]) == (0, [((None,),)])
+
+
+def test_what_had_versions_for_small_extents_has_them_again(tmp_path: Path) -> None:
+    two, nine = np.zeros(2, np.int32), np.zeros(9, np.int32)
+    (site,) = run(tmp_path, "work", nine, text=VARIED).sites
+    records = site.room.records
+    for known, args, resumed in [
+        ([((None,),)], two, True),
+        ([((None,),)], nine, True),
+        ([((3,),)], two, False),
+        ([((None,),), ((3,),)], two, False),
+        ([((None,),), ((3,),)], nine, True),  # which is its kind anyway, and tells nothing about others
+        ([], nine, False),
+    ]:
+        records.wanted = {site.key: dict.fromkeys(known, 1.0)} if known else {}
+        unit = Versions(site.engine, site.room, site.function)
+        assert unit.resume((args,)) is resumed, known
+        assert unit.detail == (Detail.RANKS if known == [((None,),)] and args is two else Detail.EXTENTS)

@@ -392,7 +392,7 @@ class Engine:
         if self.policy.price is not None or records.saved < NATIVE:
             return False
         kind = unit.kind(args)
-        if kind is None or not records.wants(unit.key, kind):
+        if kind is None or not (records.wants(unit.key, kind) or unit.resume(args)):
             return False
         return self.price(unit, args, inf) <= LOADING + NATIVE
 

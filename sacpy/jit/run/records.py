@@ -9,7 +9,7 @@ waits for nothing. A record is a hint: whatever it says, the program gives the s
 from __future__ import annotations
 
 import marshal
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from hashlib import sha256
 from math import inf
 from typing import TYPE_CHECKING
@@ -59,6 +59,10 @@ class Records:
     def wants(self, key: str, kind: Kind) -> bool:
         """Whether a unit had better be native from its first call on."""
         return kind in self.wanted.get(key, {})
+
+    def kinds(self, key: str) -> Collection[Kind]:
+        """The kinds of arguments for which a unit had better be."""
+        return self.wanted.get(key, {}).keys()
 
     def took(self, key: str, kind: Kind, size: int) -> float:
         """The seconds that such a call took interpreted, and would take with what is native in it now from the

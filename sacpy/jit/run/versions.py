@@ -15,7 +15,7 @@ from sacpy.interp.ownership import protocol
 from sacpy.interp.values import Value, shape_of
 from sacpy.jit.beside import Abandoned, Job
 from sacpy.jit.failures import CheckFailed, NativeFailure, Unsupported
-from sacpy.jit.kinds import LARGEST, WIDEST, Detail, Kind, kind_of, kind_text
+from sacpy.jit.kinds import LARGEST, WIDEST, Detail, Kind, coarser, kind_of, kind_text
 from sacpy.jit.run.cost import STEP
 from sacpy.jit.run.report import Report
 from sacpy.lang.core import Function
@@ -173,6 +173,18 @@ class Versions:
         if most > WIDEST:
             return None
         return kind_of(shapes, self.bases, self.detail, self.wide or most > LARGEST)
+
+    def resume(self, args: Sequence[Value]) -> bool:
+        """Goes on as an earlier run did, if that had a version for arguments like these by less detail than is looked
+        at first, and for all others by no more: they are told apart by that from now on. Whether there was one."""
+        wanted, detail = self.room.records.kinds(self.key), self.detail
+        if not wanted or self.versions or self.jobs or self.refused:
+            return False
+        for self.detail in Detail:
+            if self.kind(args) in wanted and all(coarser(k, self.bases, self.detail) == k for k in wanted):
+                return True
+        self.detail = detail
+        return False
 
     def decided(self, args: Sequence[Value]) -> bool:
         """Whether it is known what becomes of such arguments."""
