@@ -149,14 +149,15 @@ class KeptProgram:
 
     def grown(self) -> Contents | None:
         """The same with what has come about since; None if that is nothing."""
-        outcomes = self.inferrer.outcomes
-        found = {**self._whole.inferrer.outcomes, **outcomes} if self._whole is not None else outcomes
-        if self._whole is None and not self._known < len(found) <= MOST:
-            return None
-        grown = (
-            self._kept if self._whole is None else contents(self._whole, self.found, self._kept["files"], self._kept)
-        )
-        return None if grown is None else {**grown, "outcomes": _packed_outcomes(found)}
+        whole, found = self._whole, lasting(self.inferrer.outcomes)
+        if whole is None:
+            if not self._known < len(found) <= MOST:
+                return None
+            return {**self._kept, "outcomes": _outcomes().packed(found)}
+        grown = contents(whole, self.found, self._kept["files"], self._kept)
+        if grown is not None:
+            grown["outcomes"] = _outcomes().packed({**lasting(whole.inferrer.outcomes), **found})
+        return grown
 
     def _text(self, place: Place) -> Source:
         known = self._texts.get(place)
@@ -196,7 +197,7 @@ def contents(
         "heads": heads,
         "globals": {name: pack(one) for name, one in program.globals.items()},
         "pure": pure,
-        "outcomes": _packed_outcomes(program.inferrer.outcomes),
+        "outcomes": _outcomes().packed(lasting(program.inferrer.outcomes)),
     }
 
 
@@ -205,10 +206,16 @@ def bytes_of(contents: Contents) -> bytes:
     return marshal.dumps(dict(contents), VERSION)
 
 
-def _packed_outcomes(outcomes: Mapping[Key, Outcome]) -> bytes:
-    """What inference has found out about calls, but for what is wrong with some: that is found again."""
-    right = {key: o for key, o in outcomes.items() if not o.violated and o.failure is None}
-    return _outcomes().packed(dict(islice(right.items(), MOST)))
+def lasting(outcomes: Mapping[Key, Outcome]) -> dict[Key, Outcome]:
+    """What inference has found out about calls, so that it is found again: what is wrong with some is left out, it has
+    places; and calls with values that equal nothing."""
+    found = tuple(outcomes.items())  # at once: somebody may still be compiling
+    right = {key: o for key, o in found if not o.violated and o.failure is None and not _has_nan(key)}
+    return dict(islice(right.items(), MOST))
+
+
+def _has_nan(key: Key) -> bool:
+    return any("nan" in argument[1] for argument in key[1] if isinstance(argument, tuple))
 
 
 @cache
