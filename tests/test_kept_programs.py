@@ -5,6 +5,7 @@ import os
 import shlex
 import subprocess
 import sys
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -215,6 +216,41 @@ def test_what_no_run_has_needed_is_made_of_the_texts(tmp_path: Path) -> None:
         args = [f"{n} + 0"]
         again, direct = run(program, args=args), run_file(program, args, cwd=tmp_path)
         assert again == direct and again.status == n, again.stderr
+
+
+def test_a_program_that_is_nested_deep_is_kept(tmp_path: Path) -> None:
+    program, depth = tmp_path / "p.sac", 400
+    nested = "if (x >= 0) { x = x + 1; " * depth + "x = x * 2; " + "}" * depth
+    program.write_text(f'use Array: all; use StdIO: all; int main() {{ x = 0; {nested} printf("%d", x); return 0; }}\n')
+    for _ in range(2):
+        assert run(program).stdout == b"%d" % (2 * depth)
+    assert kept(tmp_path)[0].stat().st_size > 100 * depth
+
+
+def test_what_can_be_read_but_once_is_read_once(tmp_path: Path) -> None:
+    pipe = tmp_path / "p.sac"
+    os.mkfifo(pipe)
+    writer = threading.Thread(
+        target=lambda: pipe.write_text('use StdIO: all;\nint main() { printf("7\\n"); return 0; }\n'), daemon=True
+    )
+    writer.start()
+    assert run(pipe).stdout == b"7\n"
+    writer.join(10)
+    assert kept(tmp_path) == []
+
+
+def test_a_program_runs_in_a_folder_that_is_gone(tmp_path: Path) -> None:
+    program, folder = tmp_path / "p.sac", tmp_path / "gone"
+    program.write_text('use StdIO: all;\nint main() { printf("7\\n"); return 0; }\n')
+    folder.mkdir()
+    done = subprocess.run(
+        ["sh", "-c", f'rmdir "{folder}"; "{sys.executable}" -m sacpy run "{program}"'],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, b"7\n"), done.stderr
 
 
 def test_what_is_damaged_is_not_used(tmp_path: Path) -> None:

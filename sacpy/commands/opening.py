@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sacpy.lang.core import CheckedProgram
     from sacpy.lang.diagnostics import Diagnostic
     from sacpy.lang.elaborate.program import ElaboratedProgram
-    from sacpy.lang.kept_programs import KeptProgram
+    from sacpy.lang.kept_programs import Contents, KeptProgram
     from sacpy.workspace import Workspace
 
 LONG = 1.0  # seconds of a run to which writing a copy adds nothing
@@ -60,10 +60,10 @@ class Opening:
     def _kept(self) -> KeptProgram | None:
         """The program as an earlier run has kept it."""
         workspace, path = self.workspace, self._path
-        if self._cache.folder is None:
+        if self._cache.folder is None or not path.is_file():  # what is no file can be read but once
             return None
         try:
-            text = path.read_bytes().decode("utf-8", "surrogateescape")
+            here, text = os.getcwd(), path.read_bytes().decode("utf-8", "surrogateescape")
         except OSError:
             return None
         from sacpy.base.plain import Unpacked
@@ -71,7 +71,7 @@ class Opening:
 
         folders = [*map(str, workspace.search)], [*map(str, workspace.include_path)]
         defines = sorted(workspace.defines.items())
-        self._name = kept_name((str(path), os.getcwd(), *folders, defines, workspace.device), text)
+        self._name = kept_name((str(path), here, *folders, defines, workspace.device), text)
         data = self._cache.read(self._name)
         self._seen = data is not None
         if not data:
@@ -93,15 +93,22 @@ class Opening:
         if not self._seen and perf_counter() - self._began < LONG:
             self._cache.write(self._name, b"")
             return
-        from sacpy.lang.kept_programs import KeptProgram, bytes_of, contents
+        from sacpy.lang.deep import deeply
+        from sacpy.lang.kept_programs import bytes_of
 
-        program = self._program
-        if isinstance(program, KeptProgram):
-            kept = program.grown()
-        else:
-            kept = contents(program.whole(), self._found, self._noted)
+        kept = deeply(self._contents)
         if kept is not None:
             self._cache.write(self._name, bytes_of(kept))
+
+    def _contents(self) -> Contents | None:
+        """What is to be kept of the program, if that is another than what is."""
+        from sacpy.lang.kept_programs import KeptProgram, contents
+
+        program = self._program
+        assert program is not None
+        if isinstance(program, KeptProgram):
+            return program.grown()
+        return contents(program.whole(), self._found, self._noted)
 
 
 __all__ = ["Opening"]
