@@ -66,7 +66,7 @@ def is_as_noted(path: str, noted: str) -> bool:
     try:
         with open(path, "rb", buffering=0) as file:
             return digest(file.readall()) == noted
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return not noted
     except OSError:
         return False
