@@ -1,9 +1,8 @@
 """Programs that are run again and again: what an earlier run has found out about one is kept, and taken where its files
 are as they were.
 
-In: a workspace and the file of a program. Out: the checked program; and after its run, what the next one begins with.
-The first run of a text only says that there was one: who changes a program after each run has nothing of a copy, which
-takes some ten milliseconds to write. A run that has taken long can spare them.
+In: a workspace and the file of a program. Out: the checked program; and after its run, when its output is out, what the
+next one begins with: to write that takes some ten milliseconds, and saves the next run several times as many.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from time import perf_counter
 from typing import TYPE_CHECKING
 
 from sacpy.base.collection import without_collection
@@ -27,8 +25,6 @@ if TYPE_CHECKING:
     from sacpy.lang.kept_programs import Contents, KeptProgram
     from sacpy.workspace import Workspace
 
-LONG = 1.0  # seconds of a run to which writing a copy adds nothing
-
 
 class Opening:
     """One program file on its way through a run."""
@@ -38,10 +34,8 @@ class Opening:
         self._path = path
         self._cache = Cache(native_folder())
         self._name = ""  # "": it is not kept
-        self._seen = False  # an earlier run was there
         self._program: CheckedProgram | None = None
         self._found: Sequence[Diagnostic] = ()
-        self._began = perf_counter()
         self._noted: dict[str, str] = {}
 
     @contextmanager
@@ -73,8 +67,7 @@ class Opening:
         defines = sorted(workspace.defines.items())
         self._name = kept_name((str(path), here, *folders, defines, workspace.device), text)
         data = self._cache.read(self._name)
-        self._seen = data is not None
-        if not data:
+        if data is None:
             return None
         source = Source(str(path), text)
 
@@ -89,9 +82,6 @@ class Opening:
     def keep(self) -> None:
         """After the run, when all that it has printed is out: leaves what the next one begins with."""
         if not self._name or self._program is None:
-            return
-        if not self._seen and perf_counter() - self._began < LONG:
-            self._cache.write(self._name, b"")
             return
         from sacpy.lang.deep import deeply
         from sacpy.lang.kept_programs import bytes_of

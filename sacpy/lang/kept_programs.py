@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from itertools import islice
 from threading import RLock
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 from weakref import proxy
 
 from sacpy.base.plain import VERSION, Packing, Unpacked
@@ -28,7 +28,7 @@ from sacpy.lang.files import CHANGING, files_in, is_as_noted, stamps
 from sacpy.lang.image import PACKAGE, sources
 from sacpy.lang.infer import Inferrer
 from sacpy.lang.infer_calls import Key, Outcome
-from sacpy.lang.source import BUILTIN, Source, library_place, library_source
+from sacpy.lang.source import BUILTIN, Source, Span, library_place, library_source
 from sacpy.lang.types import Shape
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 MOST = 2000  # outcomes of calls
 Place = str | tuple[str, str]  # of a text: where it stands; or its name, and it itself
+PlainSpan = tuple[Place, int, int, Any]  # the place of its text, where it starts and ends, and that of the macro
 
 
 def kept_name(settings: Sequence[object], text: str) -> str:
@@ -224,16 +225,22 @@ def _outcomes() -> Packing:
 
 
 def _packing(text: Callable[[Place], Source] | None, noted: Mapping[str, str]) -> Packing:
+    @cache
     def place(source: Source) -> Place:
         where = library_place(source)
         in_file = where != source.name or where in noted or source is BUILTIN
         return where if in_file else (source.name, source.text)
 
-    return Packing(core, *CLASSES, Diagnostic, Edit, Frame, Label, special={Source: ("text", place, text or _nowhere)})
+    def plain(span: Span) -> PlainSpan:
+        return place(span.source), span.start, span.end, None if span.macro is None else plain(span.macro)
 
+    def made(parts: PlainSpan) -> Span:
+        assert text is not None, "nothing is unpacked here"
+        where, start, end, macro = parts
+        return Span(text(where), start, end, None if macro is None else made(macro))
 
-def _nowhere(place: Place) -> Source:
-    raise TypeError("nothing is unpacked here")
+    # there are as many spans as everything else: by themselves they take half the time
+    return Packing(core, *CLASSES, Diagnostic, Edit, Frame, Label, special={Span: ("span", plain, made)})
 
 
 __all__ = ["KeptProgram", "bytes_of", "contents", "kept_name"]
