@@ -171,11 +171,8 @@ def _run_or_emit(
     if getattr(parsed, "emit", None):
         from sacpy.jit.reports.stages import emission
 
-        world.stdout.write(
-            emission(program.whole(), parsed.emit, parsed.function, workspace.options).encode(
-                "utf-8", "surrogateescape"
-            )
-        )
+        text = emission(program.whole(), parsed.emit, parsed.function, workspace.options)
+        world.stdout.write(text.encode("utf-8", "surrogateescape"))
         return 0
     import sacpy.interp.evaluator  # noqa: F401  here, as Ctrl-C may come while NumPy is loaded
 

@@ -104,14 +104,17 @@ def test_a_program_that_is_known_loads_nothing_that_makes_programs(name: str, tm
     assert not [m for m in loaded.split() if m.startswith(LOADED)]
 
 
-def test_a_program_that_tells_nothing_new_is_not_written_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("parameters", "args"), [("", []), ("int n", ["1 + 2"])])
+def test_a_program_that_tells_nothing_new_is_not_written_again(
+    parameters: str, args: list[str], tmp_path: Path
+) -> None:
     program = tmp_path / "p.sac"
-    program.write_text("use StdIO: all; use Array: all; int main() { print(sum(iota(3)));  return 0; }\n")
-    run(program)
+    program.write_text(f"use StdIO: all; use Array: all; int main({parameters}) {{ print(sum(iota(3))); return 0; }}\n")
+    run(program, args=args)
     (only,) = kept(tmp_path)
-    run(program)
+    run(program, args=args)
     before = only.stat().st_ino
-    run(program)
+    run(program, args=args)
     assert kept(tmp_path) == [only] and only.stat().st_ino == before
 
 
@@ -279,3 +282,19 @@ def test_files_that_have_changed_are_said_to_have(tmp_path: Path) -> None:
     other.write_text(OTHER % 2)
     with pytest.raises(Unpacked, match="changed"):
         KeptProgram(bytes_of(given), source, lambda: whole)
+
+
+def test_what_is_read_later_belongs_to_a_program_too(tmp_path: Path) -> None:
+    program = tmp_path / "p.sac"
+    program.write_text("use StdIO: all;\nint main() { print(1); return 0; }\n")
+    with noting() as files:
+        whole, found = Workspace().load(program)
+    given = contents(whole, found, files)
+    assert given is not None
+    again = KeptProgram(bytes_of(given), Source(str(program), program.read_text()), lambda: whole)
+    assert again.grown({"/later.sac": "digest"}) is None, "it has not been needed"
+    again.whole()
+    grown = again.grown({"/later.sac": "digest"})
+    assert grown is not None
+    assert grown["files"] == {**files, "/later.sac": "digest"}
+    assert again.grown({str(program): "of another text"}) is None, "its parts are of two texts"

@@ -97,7 +97,7 @@ class Opening:
         program = self._program
         assert program is not None
         if isinstance(program, KeptProgram):
-            return program.grown()
+            return program.grown(self._noted)
         return contents(program.whole(), self._found, self._noted)
 
 

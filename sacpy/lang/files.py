@@ -36,7 +36,7 @@ def is_there(path: Path) -> bool:
     return found
 
 
-def contents(path: Path) -> bytes:
+def file_bytes(path: Path) -> bytes:
     """What is in a file. Raises `OSError`."""
     try:
         data = path.read_bytes()

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sacpy.lang.diagnostics import Diagnostic, SacError
-from sacpy.lang.files import contents, is_there
+from sacpy.lang.files import file_bytes, is_there
 from sacpy.lang.macros import Overflow
 from sacpy.lang.preprocessor import CONFINED
 from sacpy.lang.scanner import scan
@@ -94,7 +94,7 @@ def find(work: _Preprocessor, name: str, span: Span) -> tuple[Path, str]:
         path = folder / name
         try:
             if is_there(path):
-                return path, contents(path).decode("utf-8", "surrogateescape")
+                return path, file_bytes(path).decode("utf-8", "surrogateescape")
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             raise SacError(

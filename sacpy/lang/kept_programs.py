@@ -148,16 +148,24 @@ class KeptProgram:
         """Whether a function of the library has no effects, where that was known."""
         return self._kept["pure"].get(key)
 
-    def grown(self) -> Contents | None:
-        """The same with what has come about since; None if that is nothing."""
+    def grown(self, files: Mapping[str, str]) -> Contents | None:
+        """The same with what has come about since; None if that is nothing, or a file has changed meanwhile. `files`:
+        those that have been read since."""
         whole, found = self._whole, lasting(self.inferrer.outcomes)
         if whole is None:
             if not self._known < len(found) <= MOST:
                 return None
             return {**self._kept, "outcomes": _outcomes().packed(found)}
-        grown = contents(whole, self.found, self._kept["files"], self._kept)
-        if grown is not None:
-            grown["outcomes"] = _outcomes().packed({**lasting(whole.inferrer.outcomes), **found})
+        before = self._kept["files"]
+        if any(before.get(path, noted) != noted for path, noted in files.items()):
+            return None
+        grown = contents(whole, self.found, {**before, **files}, self._kept)
+        if grown is None:
+            return None
+        found = lasting({**whole.inferrer.outcomes, **found})
+        if len(found) <= self._known and {**grown, "outcomes": self._kept["outcomes"]} == self._kept:
+            return None
+        grown["outcomes"] = _outcomes().packed(found)
         return grown
 
     def _text(self, place: Place) -> Source:

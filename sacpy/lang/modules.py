@@ -19,7 +19,7 @@ from sacpy.base.plain import Packing
 from sacpy.base.spelling import closest
 from sacpy.lang import ast, ast_expressions
 from sacpy.lang.diagnostics import Diagnostic, Edit, Label, SacError
-from sacpy.lang.files import contents, is_there, stamps
+from sacpy.lang.files import file_bytes, is_there, stamps
 from sacpy.lang.image import IMAGE, joined, parts, read_image, sources, write_image
 from sacpy.lang.source import NOWHERE, STDLIB, Source, Span, library_place, library_source
 from sacpy.nodes import Record, field
@@ -190,7 +190,7 @@ def parse_file(
     what stands for files, by name. Raises `SacError` with what the parser found, or if the file cannot be read
     (E0303)."""
     try:
-        text = (texts or {}).get(str(path)) or contents(path).decode("utf-8", "surrogateescape")
+        text = (texts or {}).get(str(path)) or file_bytes(path).decode("utf-8", "surrogateescape")
     except OSError as error:
         raise SacError(
             Diagnostic("E0303", f"cannot read {path}: {error.strerror}", NOWHERE, help=other_file(path))
@@ -235,7 +235,7 @@ def _operators(path: str, changed: int) -> frozenset[str]:
     from sacpy.lang.preprocessor import defined_operators
 
     try:
-        text = contents(Path(path)).decode("utf-8", "surrogateescape")
+        text = file_bytes(Path(path)).decode("utf-8", "surrogateescape")
     except OSError:
         return frozenset()  # whoever uses the module is told
     return frozenset(defined_operators(Source(path, text)))
