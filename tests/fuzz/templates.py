@@ -954,6 +954,35 @@ def distributed(r: random.Random, name: str) -> Template:
     return Template(text, name, (("int", ("n",)), (b, ("n",)), (b, ("n",))), (b, ("n",)), least=1)
 
 
+def apart(r: random.Random, name: str) -> Template:
+    """Cells of a few elements that neighbours need, each by itself, or all."""
+    b, many = _number(r), r.choice((2, 3, 3, 4))
+    terms = ("t", "t * t", "s - t", "max(s, t)", "t + a[0,i,j]", "s * a[0,i,j] - t")
+    cell = ", ".join(r.choice(terms) for _ in range(many))
+    by = r.choice(("[DIRECTIONS[k,0], 1 - k]", "[k, 0]", "DIRECTIONS[k]", "[-1, k - 1]"))
+    directions = [[r.randint(-2, 2), r.randint(-2, 2)] for _ in range(many)]
+    plane = "{ [i,j] -> w[i,j,k] | [i,j] < [n,m] }"
+    planes = r.choice((f"rotate({by}, {plane})", f"shift({by}, {_zero(b)}, {plane})", plane, f"reverse({plane})"))
+    last = many - 1
+    body = r.choice((
+        f"{{ [k] -> {planes} | [k] < [{many}] }}",
+        f"{{ [k] -> {planes} | [k] < [{many}] }}",
+        f"{{ [k] -> k < 1 ? {planes} : a[0] | [k] < [{many}] }}",
+        f"{{ [k,i,j] -> w[n - 1 - i,j,{last} - k] + w[i,m - 1 - j,k] | [k,i,j] < [{many},n,m] }}",
+        f"[{', '.join(f'{{ [i,j] -> w[i,m - 1 - j,{k}] - w[n - 1 - i,j,{(k + 1) % many}] }}' for k in range(many))}]",
+    )).replace("DIRECTIONS", str(directions))  # fmt: skip
+    text = f"""{b}[{many},n,m] {name}({b}[{many},n,m] a)
+{{
+  w = with {{
+        (. <= [i,j] <= .) {{ s = sum({{ [k] -> a[k,i,j] | [k] < [{many}] }}); t = s * s - a[{last},i,j]; }} : [{cell}];
+      }} : genarray([n,m], genarray([{many}], {_zero(b)}));
+  return {body};
+}}
+
+"""
+    return Template(text, name, ((b, (many, "n", "m")),), (b, (many, "n", "m")))
+
+
 TEMPLATES: tuple[Callable[[random.Random, str], Template], ...] = (
     product, sums, relaxation, solver, scan, elimination, histogram, extreme, chain, until, scanned, by_index, by_rank,
     halves, selected, conditional, reference, bodies, columns, growing, accumulation, threaded, nested, scatter,
@@ -968,5 +997,5 @@ TEMPLATES: tuple[Callable[[random.Random, str], Template], ...] = (
     coloured, coloured, coloured, coloured, refined, refined, drafted, drafted, drafted, drafted, drafted, drafted,
     drafted, drafted, moving, moving, moving, moving, pairwise, pairwise, unpacked, unpacked, unpacked, unpacked,
     unpacked, unpacked, chain, accumulated, scatter, scatter, pairwise, pairwise, placed, placed, placed, placed,
-    placed, placed, placed, placed, distributed, distributed,
+    placed, placed, placed, placed, distributed, distributed, apart, apart, apart, apart,
 )  # fmt: skip

@@ -72,6 +72,7 @@ def test_a_sample_goes_everywhere(sample: Findings) -> None:
         "detach",
         "sharing",
         "jam",
+        "structure_of_arrays",
         "refused",
         "run again",
     }

@@ -37,6 +37,7 @@ REACH = {
     "array_folds": ("programs/lattice_boltzmann.sac", "combine/0"),
     "sharing": ("programs/gaussian_pairs.sac", "gaussians/0"),
     "jam": ("benchmarks/styles/styles.sac", "pulls/0"),
+    "structure_of_arrays": ("benchmarks/suite/lattice_boltzmann/lattice_boltzmann.sac", "run/0"),
     "roll": ("tests/corpus/ways-loops-run.sac", "apart/0"),
     "flatten": ("programs/lattice_boltzmann.sac", "equilibrium/0"),
     "fuse": ("programs/conjugate_gradient.sac", "main/0@1"),

@@ -37,6 +37,7 @@ from sacpy.jit.passes import (
     short_circuit,
     split,
     stepping,
+    structure_of_arrays,
     unroll,
 )
 from sacpy.nodes import Node
@@ -110,6 +111,7 @@ FOLDING = (
     Step("array_folds", array_folds.run, "folds of whole arrays become loops that add in place", "cpu", once=True),
     Step("sharing", sharing.run, "with-loops that load the same cells become one, and these can be folded", "cpu"),
     Step("jam", jam.run, "sums along a short axis that share dear work become one loop", "cpu"),
+    Step("structure_of_arrays", structure_of_arrays.run, "lanes load elements of cells side by side", "cpu"),
 )
 # Once: how the loops that are left run.
 SHAPING = (

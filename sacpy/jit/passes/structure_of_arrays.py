@@ -1,0 +1,285 @@
+"""A structure of arrays: an array of small cells that a with-loop makes, and that is only read element by element, is
+as many arrays, one for each element of a cell. So neighbours lie side by side, where lanes store and load them.
+
+    w = with [n] genarray cell [2]                a, b = with [n] genarray genarray
+      part [0] <= [i] < [n]                         part [0] <= [i] < [n]
+        ..                                            ..
+        c = array [2] of x, y                         yield x, y
+        yield c                            ->     r = with [2] genarray cell [n]
+    r = with [2] genarray cell [n]                  part [0] <= [k] < [1]
+      part [0] <= [k] < [2]                           s = with [n]: .. x = load a[j] ..
+        s = with [n]: .. x = load w[j,k] ..           yield s
+        yield s                                     part [1] <= [k] < [2]
+                                                      s = with [n]: .. x = load b[j] ..
+                                                      yield s
+
+A partition whose index says which element of a cell is meant is cut into one for each. An array stays what it is where
+its elements are better off side by side: where data say which cell is meant, and where they become such cells again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import product
+from math import prod
+
+from sacpy.jit.ir import graph as g
+from sacpy.jit.ir.rewrite import Rewriter, inner_binders, names_of
+from sacpy.jit.passes.mappings import stands
+from sacpy.jit.passes.units import wherever
+from sacpy.nodes import Record, field, replace
+
+ELEMENTS = 16  # of a cell at most
+CODE = 400  # statements that are added where partitions are cut, at most
+
+Axis = tuple[int, int]  # of a partition, by its identity: the one whose index chooses an element of a cell
+
+
+class _Cells(Record):
+    """An array of small cells. `extents`: of a cell; `defaults`: its elements where nothing is set; `axes`: those that
+    are to be cut; `becomes`: arrays of cells that are made of its elements; `split`: whether it can be as many arrays,
+    as far as seen; `along`: whether some loop goes from one cell to the next."""
+
+    extents: tuple[int, ...]
+    defaults: tuple[g.Atom, ...]
+    axes: set[Axis] = field(default_factory=set)
+    becomes: set[str] = field(default_factory=set)
+    split: bool = True
+    along: bool = False
+
+
+class _Search:
+    """Looks for such arrays: `found` by name; `few`: the axes of partitions of few indices, by these; `depth`: how many
+    loops a variable depends on; `fetched`: the same of the elements that it comes from."""
+
+    def __init__(self, function: g.Function) -> None:
+        self.found: dict[str, _Cells] = {}
+        self.few: dict[str, Axis] = {}
+        self.depth: dict[str, int] = {}
+        self.fetched: dict[str, int] = {}
+        self.making: dict[str, tuple[int, ...]] = {}  # arrays of small cells, by the innermost with-loop around
+        self.written: dict[str, tuple[g.Atom, ...]] = {}  # the elements of arrays
+        self.block(function.body, 0)
+
+    def block(self, b: g.Block, depth: int) -> None:
+        for s in b.statements:
+            if isinstance(s, g.Let):
+                self.let(s, depth)
+        self.others(b.results)
+
+    def others(self, atoms: Iterable[g.Atom]) -> None:
+        """What is used in another way than by loads stays one array."""
+        for a in atoms:
+            if isinstance(a, g.Var) and a.name in self.found:
+                self.found[a.name].split = False
+
+    def let(self, s: g.Let, depth: int) -> None:
+        r = s.rhs
+        if isinstance(r, g.Load):
+            self.load(r, depth)
+            self.others(r.index)
+        else:
+            self.others(g.operands(r))
+        names = [a.name for a in g.operands(r) if isinstance(a, g.Var)]
+        mine = max((self.depth.get(n, 0) for n in names), default=0) if isinstance(r, g.Op | g.Load) else depth
+        fetched = mine if isinstance(r, g.Load) else max((self.fetched.get(n, 0) for n in names), default=0)
+        for t in s.targets:
+            self.depth[t.name], self.fetched[t.name] = mine, fetched
+        if isinstance(r, g.Cons):
+            self.written[s.targets[0].name] = r.elements
+        elif isinstance(r, g.WithLoop):
+            self.with_loop(s, r, depth)
+            return
+        inner = depth + isinstance(r, g.For | g.Loop)
+        for v in inner_binders(r):
+            self.depth[v.name] = inner
+        for b in g.blocks(r):
+            self.block(b, inner)
+
+    def with_loop(self, s: g.Let, w: g.WithLoop, depth: int) -> None:
+        """What is in a with-loop, and whether it makes arrays of that kind."""
+        for p in w.partitions:
+            for k, i in enumerate(p.index):
+                self.depth[i.name] = depth + 1
+                if _is_cut(w, p, k):
+                    self.few[i.name] = id(p), k
+        self.others(v for p in w.partitions for _, v in p.staged)
+        outer = self.making
+        made = zip(s.targets, w.operators) if len(s.targets) == len(w.operators) else ()  # a fold may have more results
+        self.making = {t.name: extents for t, o in made if (extents := _small(o)) is not None}
+        for b in g.blocks(w):
+            self.block(b, depth + 1)
+        for k, (target, o) in enumerate(zip(s.targets, w.operators)):
+            extents = self.making.get(target.name)
+            if extents and not stands(w) and all(_cell(p, k, extents) for p in w.partitions):
+                defaults = self.defaults(o, prod(extents))
+                if defaults is not None:
+                    self.found[target.name] = _Cells(extents, defaults)
+        self.making = outer
+
+    def defaults(self, o: g.Operator, count: int) -> tuple[g.Atom, ...] | None:
+        """The elements of a new array's default cell, if they are known."""
+        assert isinstance(o, g.Genarray)
+        if isinstance(o.default, g.Var) and g.extents_of(o.default):
+            return self.written.get(o.default.name)
+        return (o.default,) * count
+
+    def load(self, r: g.Load, depth: int) -> None:
+        """Whether a load says which element of a cell is meant, and what has to be cut for that."""
+        cells = self.found.get(r.array.name)
+        if cells is None:
+            return
+        cells.becomes |= {name for name, extents in self.making.items() if extents == cells.extents}
+        rank = len(r.index) - len(cells.extents)
+        for a in r.index[rank:]:
+            if isinstance(a, g.Var) and (axis := self.few.get(a.name)) is not None:
+                cells.axes.add(axis)
+            elif isinstance(a, g.Var):
+                cells.split = False
+        names = [a.name for a in r.index[:rank] if isinstance(a, g.Var)]
+        if depth and any(self.fetched.get(n) == depth for n in names):
+            cells.split = False
+        cells.along = cells.along or any(self.depth.get(n) == depth for n in names)
+
+
+def _is_cut(w: g.WithLoop, p: g.Partition, axis: int) -> bool:
+    """Whether a partition can be cut into one for each index along an axis: not along that of its lanes."""
+    if w.frame is None or w.pragmas or p.pragmas or p.step is not None:
+        return False
+    if axis == p.rank - 1 and not all(g.extents_of(a) for a in p.body.results):
+        return False
+    if not all(isinstance(o, g.Genarray | g.Modarray) for o in w.operators):
+        return False
+    lower, upper = p.lower[axis], p.upper[axis]
+    return isinstance(lower, g.Const) and isinstance(upper, g.Const) and upper.value - lower.value <= ELEMENTS
+
+
+def _small(o: g.Operator) -> tuple[int, ...] | None:
+    """The extents of a new array's cells, if they are known and small."""
+    if not isinstance(o, g.Genarray) or not o.cell:
+        return None
+    extents = tuple(int(e.value) for e in o.cell if isinstance(e, g.Const))
+    return extents if len(extents) == len(o.cell) and 1 < prod(extents) <= ELEMENTS else None
+
+
+def _cell(p: g.Partition, number: int, extents: tuple[int, ...]) -> g.Cons | None:
+    """The elements that a partition gives for an operator with one value for each cell, side by side."""
+    result = p.body.results[number]
+    for s in reversed(p.body.statements):
+        if isinstance(s, g.Let) and result in s.targets:
+            return s.rhs if isinstance(s.rhs, g.Cons) and s.rhs.extents == extents else None
+    return None
+
+
+class _Splitter(Rewriter):
+    """`parts`: of arrays that are as many, these and the extents of a cell; `axes`: those that are cut."""
+
+    def __init__(self, function: g.Function, found: dict[str, _Cells]) -> None:
+        super().__init__()
+        self.supply = names_of(function)
+        self.found = found
+        self.axes = {axis for c in found.values() for axis in c.axes}
+        self.parts: dict[str, list[g.Var]] = {}
+
+    def statement(self, s: g.Stmt) -> Iterable[g.Stmt]:
+        if isinstance(s, g.Let) and isinstance(s.rhs, g.WithLoop) and any(t.name in self.found for t in s.targets):
+            return (self.made(s, s.rhs),)
+        return super().statement(s)
+
+    def made(self, s: g.Let, w: g.WithLoop) -> g.Let:
+        """The with-loop that makes one array for each element of a cell."""
+        new = self.with_loop(w)
+        targets: list[g.Var] = []
+        operators: list[g.Operator] = []
+        values: list[list[g.Atom]] = [[] for _ in new.partitions]
+        for k, (t, o) in enumerate(zip(s.targets, new.operators)):
+            cells = self.found.get(t.name)
+            if cells is None:
+                targets.append(self.bind(t))
+                operators.append(o)
+                for mine, p in zip(values, new.partitions):
+                    mine.append(p.body.results[k])
+                continue
+            assert isinstance(o, g.Genarray) and new.frame is not None
+            count = prod(cells.extents)
+            type_ = g.ArrayType(o.base, new.frame)
+            self.parts[t.name] = [self.supply.var(t.name, type_) for _ in range(count)]
+            targets += self.parts[t.name]
+            operators += [g.Genarray(o.base, (), default) for default in self.atoms(cells.defaults)]
+            for mine, p in zip(values, new.partitions):
+                cons = _cell(p, k, cells.extents)
+                assert cons is not None
+                mine += cons.elements
+        partitions = tuple(
+            replace(p, body=g.Block(p.body.statements, tuple(mine))) for p, mine in zip(new.partitions, values)
+        )
+        return g.Let(tuple(targets), replace(new, partitions=partitions, operators=tuple(operators)), s.span)
+
+    def with_loop(self, w: g.WithLoop) -> g.WithLoop:
+        frame = None if w.frame is None else self.atoms(w.frame)
+        operators = tuple(map(self.operator, w.operators))
+        return replace(
+            w, frame=frame, operators=operators, partitions=tuple(q for p in w.partitions for q in self.cut(p))
+        )
+
+    def cut(self, p: g.Partition) -> Iterator[g.Partition]:
+        """A partition for each index along the axes that are cut: there it is a number."""
+        axes = [k for k in range(p.rank) if (id(p), k) in self.axes]
+        if not axes:
+            yield self.partition(p)
+            return
+        for at in product(*(_indices(p, k) for k in axes)):
+            lower, upper = list(self.atoms(p.lower)), list(self.atoms(p.upper))
+            outer = dict(self.env), self.names
+            self.names = self.supply  # each has names of its own
+            index = self.binds(p.index)
+            for k, number in zip(axes, at):
+                lower[k], upper[k] = g.integer(number), g.integer(number + 1)
+                self.env[p.index[k].name] = g.integer(number)
+            body = self.block(p.body)
+            self.env, self.names = outer
+            yield replace(p, lower=tuple(lower), upper=tuple(upper), index=index, body=body)
+
+    def rhs(self, r: g.Rhs) -> g.Rhs:
+        if not isinstance(r, g.Load) or r.array.name not in self.parts:
+            return super().rhs(r)
+        cells = self.found[r.array.name]
+        rank = len(r.index) - len(cells.extents)
+        at = 0
+        for e, a in zip(cells.extents, self.atoms(r.index[rank:])):
+            assert isinstance(a, g.Const)
+            at = at * e + int(a.value)
+        parts = self.parts[r.array.name]
+        return g.Load(parts[at % len(parts)], self.atoms(r.index[:rank]))  # beyond them: a branch that is never taken
+
+
+def _indices(p: g.Partition, axis: int) -> range:
+    """Those of a partition along an axis that can be cut."""
+    lower, upper = p.lower[axis], p.upper[axis]
+    assert isinstance(lower, g.Const) and isinstance(upper, g.Const)
+    return range(int(lower.value), int(upper.value))
+
+
+def _cut_size(b: g.Block, axes: set[Axis]) -> int:
+    """How many statements a block has when partitions in it are cut."""
+    total = len(b.statements)
+    for s in b.statements:
+        if isinstance(s, g.Let) and isinstance(s.rhs, g.WithLoop):
+            for p in s.rhs.partitions:
+                pieces = prod(len(_indices(p, k)) for k in range(p.rank) if (id(p), k) in axes)
+                total += pieces * _cut_size(p.body, axes)
+        elif isinstance(s, g.Let):
+            total += sum(_cut_size(inner, axes) for inner in g.blocks(s.rhs))
+    return total
+
+
+@wherever(lambda r: isinstance(r, g.WithLoop) and any(map(_small, r.operators)))
+def run(function: g.Function) -> g.Function:
+    """A unit whose arrays of small cells are as many arrays, where they can be."""
+    found = _Search(function).found
+    splits = {name for name, c in found.items() if c.split and c.along}
+    most = CODE + _cut_size(function.body, set())
+    for name, c in reversed(found.items()):  # what it becomes comes later
+        if name in splits and (not c.becomes <= splits or _cut_size(function.body, c.axes) > most):
+            splits.remove(name)
+    return _Splitter(function, {name: found[name] for name in splits}).function(function) if splits else function
