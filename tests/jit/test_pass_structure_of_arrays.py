@@ -170,8 +170,9 @@ def test_what_would_grow_too_much_stays() -> None:
 
 NESTED = """
 function f(int n, double[n] x)
+    double[2,3] o = array double[2,3] of 1.5, 2.5, 3.5, 4.5, 5.5, 6.5
     double[n,2,3] w = with [n]
-        genarray double cell [2,3] default 0.5
+        genarray double cell [2,3] default {default}
         part [1] <= [i] < [n]
             double a = load x[i]
             double b = mul a, a
@@ -197,9 +198,10 @@ function f(int n, double[n] x)
 
 
 @pytest.mark.parametrize("n", [0, 1, 5])
-def test_cells_of_two_axes_defaults_and_branches_that_are_never_taken(n: int) -> None:
+@pytest.mark.parametrize("default", ["0.5", "o"])
+def test_cells_of_two_axes_defaults_and_branches_that_are_never_taken(n: int, default: str) -> None:
     """An index beyond the cells stands in a branch that its condition keeps from being taken."""
-    before = unit(NESTED)
+    before = unit(NESTED.format(default=default))
     result = run(before)
     assert result != before
     x = np.arange(1.0, n + 1.0)
