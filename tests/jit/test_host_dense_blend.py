@@ -58,7 +58,7 @@ def parts(u: Unit) -> list[list[Partition]]:
 @pytest.mark.parametrize(("base", "dtype"), [("double", "f8"), ("float", "f4"), ("int", "i4"), ("ulong", "u8")])
 def test_points_of_one_colour(base: str, dtype: str) -> None:
     u = parsed(CHESS.format(base=base))
-    assert [len(g) for g in grouped(parts(u)[0])] == [2]
+    assert [len(g) for g in grouped(parts(u)[0], ())] == [2]
     assert f"[{dense_blend.STRIP} x" in lower(u, STRICT)
     agree_on(u, [[RNG.integers(0, 9, shape).astype(dtype), rounds] for shape in SHAPES for rounds in (0, 1, 3)])
 
@@ -143,7 +143,7 @@ function f(int n, int m, double[n,m] a)
 def test_rows_between_one_another_take_turns() -> None:
     u = parsed(TURNS)
     (all_parts,) = parts(u)
-    groups = grouped(all_parts)
+    groups = grouped(all_parts, ())
     assert [[p.lower[0] for p in g] for g in groups] == [[integer(0), integer(0), integer(1), integer(2)], [integer(0)]]
     assert [takes_turns(p, 0) for p in all_parts] == [True, True, True, True, False]
     agree_on(
@@ -189,7 +189,7 @@ function f(int n, int m, double[n,m] a)
 
 def test_rows_further_apart_than_a_turn_are_not_one_thread_s() -> None:
     u = parsed(FAR)
-    assert [[p.lower[0] for p in g] for g in grouped(parts(u)[0])] == [[integer(1)], [integer(3), integer(4)]]
+    assert [[p.lower[0] for p in g] for g in grouped(parts(u)[0], ())] == [[integer(1)], [integer(3), integer(4)]]
     agree_on(u, [[RNG.standard_normal(shape)] for shape in ((6, 5), (9, 12), (2, 3), (4, 1))])
 
 
@@ -232,3 +232,42 @@ def test_columns_between_one_another_are_meshed(base: str, dtype: str, of: str, 
     agree_on(u, many)
     with small_chunks():
         agree_on(u, many)
+
+
+def bordered(axes: int, work: int) -> str:
+    """Cells of an array between its first and last, and these; `work`: operations of a cell."""
+    names = "nmlk"[:axes]
+    head = ", ".join(f"int {e}" for e in names)
+    last = names[-1]
+    frame, zeros = f"[{','.join(names)}]", ["0"] * axes
+    lines = []
+    for number, (low, high) in enumerate((("1", "e"), ("0", "1"), ("e", last))):
+        index = ",".join(f"{i}.{number}" for i in "ijqp"[:axes])
+        lines.append(f"        part [{','.join([*zeros[:-1], low])}] <= [{index}] < [{','.join([*names[:-1], high])}]")
+        lines.append(f"            double x.{number} = load a[{index}]")
+        before = f"x.{number}"
+        for k in range(work):
+            lines.append(f"            double t{k}.{number} = mul {before}, {before}")
+            before = f"t{k}.{number}"
+        lines.append(f"            yield {before}")
+    return "\n".join(
+        [
+            f"function f({head}, double{frame} a)",
+            f"    int e = sub {last}, 1",
+            "    bool o = le 1, e",
+            "    check o : there are two columns",
+            f"    double{frame} r = with {frame} disjoint complete",
+            "        genarray double default 0.0",
+            *lines,
+            f"    return {', '.join(names)}, r",
+        ]
+    )
+
+
+@pytest.mark.parametrize(("axes", "work", "groups"), [(2, 3, 1), (2, 80, 3), (3, 80, 1), (4, 80, 1)])
+def test_dear_cells_of_matrices_have_loops_of_their_own(axes: int, work: int, groups: int) -> None:
+    """With more axes rows are short, and ends of a row that is in the cache are worth more than registers."""
+    u = parsed(bordered(axes, work))
+    (all_parts,) = parts(u)
+    assert len(grouped(all_parts, ())) == groups
+    agree_on(u, [[0.5 + RNG.random((2, 3, 5, 4)[:axes])], [0.5 + RNG.random((0, 3, 2, 2)[:axes])]])

@@ -147,3 +147,22 @@ def test_interiors_of_windows_slide_whatever_is_at_the_border() -> None:
             assert np.array_equal(first, other), (name, n, m)
     for session in sessions:
         assert session.explain().count("rows together, as each loads what the next one does") >= len(MANNERS)
+
+
+def test_planes_share_their_borders_rows_and_slide_inside() -> None:
+    """Cells of more axes have the row in common with their ends, but for rows that a tile has together."""
+    row, column = (
+        MANNERS["clamped"].format(i=f"({v} + {k} - 3)", n=n) for v, k, n in (("i", "p", "n"), ("j", "q", "m"))
+    )
+    made = (
+        "use Array: all;\nfloat[c,n,m] f(float[c,n,m] x, float[7,7] w) { return { [k,i,j] -> sum({ [p,q] -> "
+        f"w[p,q] * x[k, {row}, {column}] | [p,q] < [7,7] }}) | [k,i,j] < [c,n,m] }}; }}\n"
+    )
+    weights, session = RNG.random((7, 7), np.float32), Session(target="cpu", strict_fp=True)
+    interpreted, compiled = (s.compile(made) for s in (Session(target="interp", strict_fp=True), session))
+    for shape in ((40, 9, 30), (33, 19, 70), (0, 9, 9)):
+        picture = RNG.random(shape, np.float32)
+        assert np.array_equal(interpreted.f(picture, weights), compiled.f(picture, weights)), shape
+    text = session.explain()
+    assert "these partitions run over the same rows" in text
+    assert "rows together, as each loads what the next one does" in text

@@ -7,7 +7,7 @@ without inner loops is noted and leaves after the loop, so that LLVM can vectori
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from sacpy.jit.analysis.folds import Reduction
@@ -63,6 +63,16 @@ def nest_of(
             left = found.partition
             return LoopNest(left, goals, tile_loops(tiles, first), left.body, found.before, tiles=tiles)
     return _Nesting(found.partition, goals, context, earlier, found.before).nest(first)
+
+
+def tiles_on(p: g.Partition, goals: Sequence[Goal], axis: int) -> bool:
+    """Whether a partition is computed in tiles of several rows along an axis."""
+    if axis != p.rank - 2 or not _has_loops(p.body):
+        return False
+    from sacpy.jit.schedule.tiles import tiled
+
+    tiles = tiled(p, goals)
+    return tiles is not None and (tiles.contraction.packed or bool(tiles.sliding))
 
 
 class _Nesting:

@@ -114,7 +114,7 @@ def _disjoint(w: g.WithLoop, goals: tuple[Goal, ...], context: Context, alone: C
 
     # rows that are few: blocks of them are dealt out, each partition's
     few = all(isinstance(p.upper[0], g.Const) for p in others if p.rank) and all(map(is_cut, others))
-    groups = (*kept, *([[p] for p in others] if few else grouped(others)))
+    groups = (*kept, *([[p] for p in others] if few else grouped(others, goals)))
     return Schedule(w, tuple(_group(group, goals, context) for group in groups), DISJOINT)
 
 
