@@ -110,6 +110,16 @@ def test_others_stay(part: str, text: str) -> None:
     unchanged(run, PAIRS.format(reader=reader.strip("\n")))
 
 
+def test_cells_outside_of_loops_stay() -> None:
+    reader = """
+    int o = sub n, 1
+    double y = load w[o,0]
+    double z = load w[o,1]
+    return y, z
+    """
+    unchanged(run, PAIRS.format(reader=reader.strip("\n")))
+
+
 def test_a_cell_that_the_rounds_of_a_loop_around_choose() -> None:
     """Its row is one for all of the inner loop, which goes along another axis."""
     reader = """

@@ -139,7 +139,7 @@ class _Search:
         names = [a.name for a in r.index[:rank] if isinstance(a, g.Var)]
         if depth and any(self.fetched.get(n) == depth for n in names):
             cells.split = False
-        cells.along = cells.along or any(self.depth.get(n) == depth for n in names)
+        cells.along = cells.along or (depth > 0 and any(self.depth.get(n) == depth for n in names))
 
 
 def _is_cut(w: g.WithLoop, p: g.Partition, axis: int) -> bool:
