@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 from sacpy.jit.analysis.costs import size
 from sacpy.jit.analysis.facts import LARGE
 from sacpy.jit.beside import checkpoint
-from sacpy.jit.ir.graph import Unit
+from sacpy.jit.ir.graph import Const, Genarray, Unit, WithLoop
+from sacpy.jit.ir.rewrite import rights
 from sacpy.jit.options import Options
 from sacpy.jit.passes import (
     accumulating,
@@ -37,7 +38,6 @@ from sacpy.jit.passes import (
     short_circuit,
     split,
     stepping,
-    structure_of_arrays,
     unroll,
 )
 from sacpy.nodes import Node
@@ -68,6 +68,16 @@ def _call_results(unit: Unit) -> Unit:
     from sacpy.jit.passes import call_results
 
     return call_results.run(unit)
+
+
+def _structure_of_arrays(unit: Unit) -> Unit:
+    """The pass `structure_of_arrays`, which is loaded where there are arrays of cells of known extents."""
+    operators = (o for f in unit.functions for w in rights(f.body, WithLoop) for o in w.operators)
+    if not any(isinstance(o, Genarray) and o.cell and isinstance(o.cell[-1], Const) for o in operators):
+        return unit
+    from sacpy.jit.passes import structure_of_arrays
+
+    return structure_of_arrays.run(unit)
 
 
 def _distribute(unit: Unit) -> Unit:
@@ -111,7 +121,7 @@ FOLDING = (
     Step("array_folds", array_folds.run, "folds of whole arrays become loops that add in place", "cpu", once=True),
     Step("sharing", sharing.run, "with-loops that load the same cells become one, and these can be folded", "cpu"),
     Step("jam", jam.run, "sums along a short axis that share dear work become one loop", "cpu"),
-    Step("structure_of_arrays", structure_of_arrays.run, "lanes load elements of cells side by side", "cpu"),
+    Step("structure_of_arrays", _structure_of_arrays, "lanes load elements of cells side by side", "cpu"),
 )
 # Once: how the loops that are left run.
 SHAPING = (
