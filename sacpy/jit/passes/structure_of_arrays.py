@@ -24,7 +24,7 @@ from itertools import product
 from math import prod
 
 from sacpy.jit.ir import graph as g
-from sacpy.jit.ir.rewrite import Rewriter, inner_binders, names_of
+from sacpy.jit.ir.rewrite import Rewriter, inner_binders, loaded_only, names_of, rights
 from sacpy.jit.passes.mappings import stands
 from sacpy.jit.passes.units import wherever
 from sacpy.nodes import Record, field, replace
@@ -37,8 +37,8 @@ Axis = tuple[int, int]  # of a partition, by its identity: the one whose index c
 
 class _Cells(Record):
     """An array of small cells. `extents`: of a cell; `defaults`: its elements where nothing is set; `axes`: those that
-    are to be cut; `becomes`: arrays of cells that are made of its elements; `split`: whether it can be as many arrays,
-    as far as seen; `along`: whether some loop goes from one cell to the next."""
+    are to be cut; `becomes`: arrays of cells that are made of its elements; `split`: whether all loads name an element
+    and none goes where data say; `along`: whether some loop goes from one cell to the next."""
 
     extents: tuple[int, ...]
     defaults: tuple[g.Atom, ...]
@@ -65,21 +65,11 @@ class _Search:
         for s in b.statements:
             if isinstance(s, g.Let):
                 self.let(s, depth)
-        self.others(b.results)
-
-    def others(self, atoms: Iterable[g.Atom]) -> None:
-        """What is used in another way than by loads stays one array."""
-        for a in atoms:
-            if isinstance(a, g.Var) and a.name in self.found:
-                self.found[a.name].split = False
 
     def let(self, s: g.Let, depth: int) -> None:
         r = s.rhs
         if isinstance(r, g.Load):
             self.load(r, depth)
-            self.others(r.index)
-        else:
-            self.others(g.operands(r))
         names = [a.name for a in g.operands(r) if isinstance(a, g.Var)]
         mine = max((self.depth.get(n, 0) for n in names), default=0) if isinstance(r, g.Op | g.Load) else depth
         fetched = mine if isinstance(r, g.Load) else max((self.fetched.get(n, 0) for n in names), default=0)
@@ -103,7 +93,6 @@ class _Search:
                 self.depth[i.name] = depth + 1
                 if _is_cut(w, p, k):
                     self.few[i.name] = id(p), k
-        self.others(v for p in w.partitions for _, v in p.staged)
         outer = self.making
         made = zip(s.targets, w.operators) if len(s.targets) == len(w.operators) else ()  # a fold may have more results
         self.making = {t.name: extents for t, o in made if (extents := _small(o)) is not None}
@@ -277,7 +266,9 @@ def _cut_size(b: g.Block, axes: set[Axis]) -> int:
 def run(function: g.Function) -> g.Function:
     """A unit whose arrays of small cells are as many arrays, where they can be."""
     found = _Search(function).found
-    splits = {name for name, c in found.items() if c.split and c.along}
+    staged = {v.name for w in rights(function.body, g.WithLoop) for p in w.partitions for _, v in p.staged}
+    loaded = loaded_only(function.body) - staged
+    splits = {name for name, c in found.items() if c.split and c.along and name in loaded}
     most = CODE + _cut_size(function.body, set())
     for name, c in reversed(found.items()):  # what it becomes comes later
         if name in splits and (not c.becomes <= splits or _cut_size(function.body, c.axes) > most):
