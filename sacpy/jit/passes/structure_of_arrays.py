@@ -161,7 +161,8 @@ def _cell(p: g.Partition, number: int, extents: tuple[int, ...]) -> g.Cons | Non
 
 
 class _Splitter(Rewriter):
-    """`parts`: of arrays that are as many, these and the extents of a cell; `axes`: those that are cut."""
+    """Puts the arrays of elements in the place of those of cells. `parts`: what each has become; `axes`: those that are
+    cut."""
 
     def __init__(self, function: g.Function, found: dict[str, _Cells]) -> None:
         super().__init__()
