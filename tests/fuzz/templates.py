@@ -983,6 +983,26 @@ def apart(r: random.Random, name: str) -> Template:
     return Template(text, name, ((b, (many, "n", "m")),), (b, (many, "n", "m")))
 
 
+def tables(r: random.Random, name: str) -> Template:
+    """Columns of a table that all points need, or all rounds."""
+    b, many = _number(r), r.choice((3, 5, 6, 8))
+    used = r.sample(range(many), r.randint(1, min(many, 4)))
+    at = r.choice(("i", "i", "i", "n - 1 - i"))
+    terms = [f"a[{at},{k}]" for k in used] + [r.choice(("x[p]", "a[p % n,0]", f"a[i,{r.choice(used)}]"))]
+    value = " + ".join(f"{r.choice(terms)} * {t}" for t in terms)
+    below = r.choice(("n", "n", "n", "n - 1"))
+    if r.random() < 0.3:
+        value = f"({r.choice(terms)} < x[p] ? {value} : a[i,{many - 1}])"
+    points = f"{{ [p] -> {r.choice(('sum', 'maxval', 'sum'))}({{ [i] -> {value} | [i] < [{below}] }}) | [p] < [m] }}"
+    rounds = f"{{ [p] -> x[p] + sum({{ [i] -> {value} | [i] < [{below}] }}) | [p] < [m] }}"
+    body = r.choice((
+        f"  return {points};",
+        f"  for (t = 0; t < {r.choice(('3', '5', 'm'))}; t++) {{\n    x = {rounds};\n  }}\n  return x;",
+    ))  # fmt: skip
+    text = f"{b}[m] {name}({b}[n,{many}] a, {b}[m] x)\n{{\n{body}\n}}\n\n"
+    return Template(text, name, ((b, ("n", many)), (b, ("m",))), (b, ("m",)), least=1)
+
+
 TEMPLATES: tuple[Callable[[random.Random, str], Template], ...] = (
     product, sums, relaxation, solver, scan, elimination, histogram, extreme, chain, until, scanned, by_index, by_rank,
     halves, selected, conditional, reference, bodies, columns, growing, accumulation, threaded, nested, scatter,
@@ -998,4 +1018,5 @@ TEMPLATES: tuple[Callable[[random.Random, str], Template], ...] = (
     drafted, drafted, moving, moving, moving, moving, pairwise, pairwise, unpacked, unpacked, unpacked, unpacked,
     unpacked, unpacked, chain, accumulated, scatter, scatter, pairwise, pairwise, placed, placed, placed, placed,
     placed, placed, placed, placed, distributed, distributed, apart, apart, apart, apart,
+    tables, tables, tables, tables,
 )  # fmt: skip

@@ -42,6 +42,7 @@ REACH = {
     "flatten": ("programs/lattice_boltzmann.sac", "equilibrium/0"),
     "fuse": ("programs/conjugate_gradient.sac", "main/0@1"),
     "invariant": ("programs/black_scholes.sac", "horner/0"),
+    "columns": ("benchmarks/suite/option_pricing/option_pricing.sac", "run/0"),
     "parity_partitions": ("programs/redblack.sac", "smooth/0"),
     "disjoint": ("programs/eigenvalues.sac", "eigen/0"),
     "split": ("programs/borders.sac", "clamped/0"),

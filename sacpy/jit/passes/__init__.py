@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from sacpy.jit.analysis.costs import size
 from sacpy.jit.analysis.facts import LARGE
 from sacpy.jit.beside import checkpoint
-from sacpy.jit.ir.graph import Const, Genarray, Unit, WithLoop
+from sacpy.jit.ir.graph import Const, Genarray, Load, Unit, WithLoop
 from sacpy.jit.ir.rewrite import rights
 from sacpy.jit.options import Options
 from sacpy.jit.passes import (
@@ -80,6 +80,16 @@ def _structure_of_arrays(unit: Unit) -> Unit:
     return structure_of_arrays.run(unit)
 
 
+def _columns(unit: Unit) -> Unit:
+    """The pass `columns`, which is loaded where elements of cells are loaded by number."""
+    loads = (r for f in unit.functions for r in rights(f.body, Load))
+    if not any(len(r.index) > 1 and isinstance(r.index[-1], Const) for r in loads):
+        return unit
+    from sacpy.jit.passes import columns
+
+    return columns.run(unit)
+
+
 def _distribute(unit: Unit) -> Unit:
     """The pass `distribute`, which is loaded where there is a device."""
     from sacpy.jit.passes import distribute
@@ -129,6 +139,7 @@ SHAPING = (
     Step("flatten", flatten.run, "cells that are with-loops become axes; folding is done, and wants cells whole"),
     Step("fuse", fuse.run, "with-loops over the same indices become one"),
     Step("invariant", invariant.run, "out of loops, before these are divided and there are more of them"),
+    Step("columns", _columns, "what lanes load far apart lies side by side, while partitions are whole", "cpu"),
     Step("parity_partitions", parity_partitions.run, "cells chosen by a remainder get steps, as programmed", "cpu"),
     Step("disjoint", disjoint.run, "partitions that overlap are cut, which `split` and the writers build on"),
     Step("split", split.run, "borders apart from an interior that tests nothing", "device", when=_borders),
