@@ -153,6 +153,46 @@ def test_rounds_of_a_loop_and_branches(n: int) -> None:
         assert np.array_equal(np.asarray(expected), np.asarray(result))
 
 
+LOOPS = """
+function f(int n, int m, double[n,n,9] a, int many)
+    double[n] z = with [n]
+        genarray double default 0.0
+        part [0] <= [i] < [n]
+            yield 1.0
+    double[n] w = for t from 0 to many step 1 with double[n] c := z
+        double[n] d = for u from 0 to n step 1 with double[n] e := c
+            double[n] r = with [n]
+                genarray double default 0.0
+                part [0] <= [j] < [n]
+                    double x = load e[j]
+                    double y = load a[{row},8]
+                    double v = add x, y
+                    yield v
+            next r
+        next d
+    return n, w
+"""
+
+
+def test_loops_in_order_go_through_rows_too() -> None:
+    found = after(run, LOOPS.format(row="u,j"))
+    assert "load a.1[0,u,j]" in found and found.count(" a.1 = with ") == 1 and " a.2 " not in found
+    assert found.index("a.1 =") < found.index(" for t ")
+
+
+def test_a_copy_serves_all_loops_behind_it() -> None:
+    text = LOOPS.replace("[n,n,9] a", "[n,9] a").format(row="j")
+    found = after(run, text)
+    assert "load a.1[0,j]" in found and found.count("load a[") == 1
+    assert found.index("a.1 =") < found.index(" for t ")
+
+
+@pytest.mark.parametrize("row", ["j,u", "j,j", "u,t"])
+def test_rows_in_another_order_and_diagonals_stay(row: str) -> None:
+    found = after(run, LOOPS.format(row=row))
+    assert f"load a[{row},8]" in found and " a.1 " not in found
+
+
 def test_an_array_that_each_round_makes_is_copied_where_it_stands_if_at_all() -> None:
     text = """
 function f(int n, int m, double[n] b)
