@@ -122,4 +122,5 @@ class Chunked:
             tuple(self.captured("i64", e) for e in value.extents),
             scope=value.scope,
             apart=value.apart,
+            over=value.over,
         )

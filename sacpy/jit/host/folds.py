@@ -48,3 +48,9 @@ def scalar_note(module: Module) -> str:
     """The metadata of a loop that is not to be vectorised."""
     part = module.node('!{!"llvm.loop.vectorize.enable", i1 false}')
     return ", !llvm.loop " + module.node("!{{self}, " + part + "}", distinct=True)
+
+
+def independent_note(module: Module, group: str) -> str:
+    """The metadata of a loop whose rounds may run in any order, as far as the loads and stores of a group go."""
+    part = module.node(f'!{{!"llvm.loop.parallel_accesses", {group}}}')
+    return ", !llvm.loop " + module.node("!{{self}, " + part + "}", distinct=True)

@@ -31,7 +31,7 @@ class Scalar(Record):
 class Array(Record):
     """An array: `data` and `header` are addresses, `extents` 64-bit texts. `unique`: known to have no other reference.
     `scope`: the alias scope that its memory belongs to, if it has one of its own; `apart`: the scopes of memory that it
-    is known not to share."""
+    is known not to share; `over`: the loop at hand writes it over what it reads, each cell where that alone is read."""
 
     data: str
     header: str
@@ -40,11 +40,13 @@ class Array(Record):
     unique: bool = False
     scope: str = ""
     apart: tuple[str, ...] = ()
+    over: bool = False
 
     def note(self, code: Code) -> str:
         """The metadata of its loads and stores."""
         scope = f", !alias.scope {code.module.list_of((self.scope,))}" if self.scope else ""
-        return scope + (f", !noalias {code.module.list_of(self.apart)}" if self.apart else "")
+        apart = f", !noalias {code.module.list_of(self.apart)}" if self.apart else ""
+        return scope + apart + (f", !llvm.access.group {code.group}" if code.group else "")
 
     @property
     def borrowed(self) -> bool:

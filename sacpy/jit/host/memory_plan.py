@@ -276,9 +276,11 @@ class _Teller:
                 if isinstance(begins, g.Let):
                     return Lies(f"new, there before {begins.targets[0].name} is")
                 type_ = targets[k].type
-                for name in sorted(dying - self.outside.borrowed) if w.complete else ():
-                    if self.types[name] == type_ and may_share(w, g.Var(name, type_), self.ints) == ALWAYS:
-                        return Lies(f"in the memory of {name}", name)
+                same = {n for n in dying - self.outside.borrowed if w.complete and self.types[n] == type_}
+                free = [n for n in sorted(same) if may_share(w, g.Var(n, type_), self.ints) == ALWAYS]
+                earlier = sum(isinstance(x, g.Genarray) and t.type == type_ for x, t in zip(w.operators[:k], targets))
+                if earlier < len(free):  # each result takes one
+                    return Lies(f"in the memory of {free[earlier]}", free[earlier])
                 kept = kept_rows(w, dying - self.outside.borrowed, self.ints)
                 return Lies(f"grown from {kept[0].load.array.name}", kept[0].load.array.name) if kept else Lies("new")
         return Lies("what the fold ends with")

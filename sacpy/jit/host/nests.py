@@ -9,14 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import chain
 
+from sacpy.jit.analysis.straight import is_straight_cell
 from sacpy.jit.host import layout
-from sacpy.jit.host.folds import lanes_note, scalar_note
+from sacpy.jit.host.folds import independent_note, lanes_note, scalar_note
 from sacpy.jit.host.loops import count_loop, short_or_long, stretches
 from sacpy.jit.host.memory import Array, Value, release
 from sacpy.jit.host.sinks import ArraySink, FoldSink, PropagateSink, Sink, array_sinks, membership
 from sacpy.jit.host.writer import Writer
 from sacpy.jit.ir import graph as g
-from sacpy.jit.schedule.loops import Loop, LoopNest, Part
+from sacpy.jit.ir.rewrite import rights
+from sacpy.jit.schedule.loops import Loop, LoopNest, Part, has_checks
 from sacpy.jit.schedule.nests import REST
 from sacpy.nodes import Record, field
 
@@ -126,10 +128,33 @@ class Nest(Record):
                 count_loop(low, lower, upper, step, inner, note)
             case "single":
                 count_loop(low, lower, upper, step, inner, scalar_note(low.code.module))
+            case "serial" if not rest and self.writes_over(head.axis):
+                module, outside = low.code.module, low.code.group
+                low.code.group = module.node("!{}", distinct=True)
+                note = independent_note(module, low.code.group)
+                count_loop(low, lower, upper, "1" if head.size else step, inner, note)
+                low.code.group = outside
             case "serial":
                 count_loop(low, lower, upper, "1" if head.size else step, inner)
             case _:
                 raise AssertionError(head)
+
+    def writes_over(self, axis: int) -> bool:
+        """Whether the innermost loop may write over what it reads. LLVM would ask at run time whether that is so, and
+        then make no vectors; it is told that no round needs what another one writes. (It would take that as leave to
+        load what conditions guard, too.)"""
+        results = [s.result for s in self.sinks if isinstance(s, ArraySink)]
+        body = self.nest.body
+        guarded = has_checks(body) or any(
+            True for r in rights(body, g.If) for b in g.blocks(r) for _ in rights(b, g.Load)
+        )
+        return (
+            axis == self.partition.rank - 1
+            and len(results) == len(self.sinks)
+            and any(r.over for r in results)
+            and is_straight_cell(body, in_place=True)
+            and not guarded
+        )
 
     def ahead(self, k: int) -> None:
         """Writes what stands in front of axis k, and of those before it where their loops are somebody else's; all of

@@ -56,31 +56,37 @@ class WithLoops:
         low, arrays, at = self.low, dict[int, Array](), 0
         for k, o in enumerate(self.w.operators):
             if isinstance(o, g.Genarray):
-                arrays[k] = self.genarray(o, self.into.get(targets[at].name), targets[at].name in low.inside.unfilled)
+                later = sum(
+                    isinstance(x, g.Genarray) and (x.base, x.cell) == (o.base, o.cell)
+                    for x in self.w.operators[k + 1 :]
+                )
+                name = targets[at].name
+                arrays[k] = self.genarray(o, self.into.get(name), later, name in low.inside.unfilled)
             elif isinstance(o, g.Modarray):
                 arrays[k] = self.modarray(o, self.into.get(targets[at].name))
             at += operator_count(o)
         self.separate(arrays)
         return arrays
 
-    def genarray(self, o: g.Genarray, place: Array | None, set_later: bool) -> Array:
+    def genarray(self, o: g.Genarray, place: Array | None, later: int, set_later: bool) -> Array:
         assert self.w.frame is not None
         low = self.low
         if place is None:
             extents = low.wides((*self.w.frame, *o.cell))
             type_ = g.ArrayType(o.base, (*self.w.frame, *o.cell))
-            place = self.reused(type_, extents) or self.grown() or low.allocate(o.base, extents)
+            place = self.reused(type_, extents, later) or self.grown() or low.allocate(o.base, extents)
         if not self.w.complete and not set_later:
             Filling(low, self.w, place).default(o.default)
         return place
 
-    def reused(self, type_: g.ArrayType, extents: tuple[str, ...]) -> Array | None:
+    def reused(self, type_: g.ArrayType, extents: tuple[str, ...], later: int) -> Array | None:
         """The memory of the first of the arrays of the same type that die here, may be overwritten as the bodies go,
-        and are held by nobody else when the code runs; new memory if there is none then. None if there cannot be."""
+        and are held by nobody else when the code runs; new memory if there is none then. None if there cannot be.
+        Each is there for one result alone; `later`: of that type, how many are still to come."""
         if not self.w.complete or may_repeat(self.goals):
             return None
         found: dict[str, Array] = {}
-        for name in sorted(self.dying):
+        for name in sorted(self.dying - self.in_place):
             value = self.low.env[name]
             if (
                 isinstance(value, Array)
@@ -94,6 +100,7 @@ class WithLoops:
                     break
         if not found:
             return None
+        found = dict(list(found.items())[: max(1, len(found) - later)])
         self.in_place.update(found)
         if len(found) > 1:
             return self.low.first_unshared(list(found.values()))
@@ -180,6 +187,7 @@ class WithLoops:
             a.scope = self.low.code.module.scope()
         scopes = tuple(a.scope for a in arrays.values())
         for a in arrays.values():
+            a.over = bool(self.in_place)
             a.apart = tuple(dict.fromkeys((*a.apart, *(s for s in scopes if s != a.scope))))
         added = tuple(a.scope for a in new)
         if added:
@@ -292,7 +300,7 @@ class WithLoops:
                 in_place = mine[0].name in self.into
                 array = arrays[k]
                 self.low.env[mine[0].name] = (
-                    self.low.as_built(array) if in_place else replace(array, scope="", apart=())
+                    self.low.as_built(array) if in_place else replace(array, scope="", apart=(), over=False)
                 )
             else:
                 states[k].slots.get(mine)

@@ -137,6 +137,7 @@ class Code:
         self.lines: list[str] = []
         self.count = 0
         self.open = True
+        self.group = ""  # that the loads and stores of a loop belong to whose rounds do not depend on each other
 
     # ---- blocks
 

@@ -1,0 +1,104 @@
+"""Loops whose results may lie in the memory of what they read: LLVM makes vectors of them without asking at run time,
+which would find that they do."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from sacpy.jit.host.lowering import lower
+from sacpy.jit.host.translate import Task, optimised
+from sacpy.jit.ir.graph import Unit
+from sacpy.jit.options import Options
+from tests.jit.graph_text import unit as parsed
+from tests.jit.native_tools import agree_on
+
+# In the first round x is the argument; in later ones, its memory is free for y.
+ROUNDS = """
+function f(int n, double[n] a, double[n] b, int rounds, double s)
+    double[n] r, double[n] q = for k from 0 to rounds step 1 with double[n] x := a, double[n] z := b
+        double[n] y, double[n] v = with [n] disjoint complete
+            genarray double default 0.0
+            genarray double default 0.0
+            part [0] <= [i] < [n]
+                double e = load x[i]
+                double h = load z[i]
+                {guarded}
+                double e2 = mul g, e
+                double f = add e2, s
+                yield f, e
+        double[n] w, double[n] u = with [n] disjoint complete
+            genarray double default 0.0
+            genarray double default 0.0
+            part [0] <= [j] < [n]
+                int t = sub! n, j
+                int m = add! t, -1
+                double c = load y[m]
+                double d = load v[m]
+                double o = sub c, d
+                yield o, c
+        next w, u
+    return n, r, n, q
+"""
+PLAIN = "double g = add h, 0.5"
+CHOICE = """bool p = lt h, e
+                double g = if p
+                    give h
+                else
+                    give 2.5"""
+GUARD = """bool p = lt 0, i
+                double g = if p
+                    int l = add! i, -1
+                    double before = load b[l]
+                    give before
+                else
+                    give 2.5"""
+CHECK = """bool p = lt h, 1e9
+                check p : it is not too large
+                double g = add h, 0.5"""
+
+
+def rounds(guarded: str) -> Unit:
+    return parsed(ROUNDS.format(guarded=guarded))
+
+
+def vectors(text: str) -> tuple[int, int]:
+    """How many loops of a module are vectors', and how many of these are only chosen at run time."""
+    module = str(optimised(Task(text)))
+    return module.count("vector.body:"), module.count("vector.memcheck:")
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("guarded", [PLAIN, CHOICE])
+def test_vectors_are_certain(guarded: str, threads: int) -> None:
+    text = lower(rounds(guarded), Options(threads=threads))
+    groups = set(re.findall(r"!llvm\.access\.group (!\d+)", text))
+    assert len(groups) == 1 and f"parallel_accesses\", {groups.pop()}" in text
+    loops, checked = vectors(text)
+    assert loops >= 2 and not checked
+
+
+@pytest.mark.parametrize("guarded", [GUARD, CHECK])
+def test_what_a_condition_guards_is_not_loaded_without_it(guarded: str) -> None:
+    assert "access.group" not in lower(rounds(guarded), Options())
+
+
+def test_loops_that_read_elsewhere_have_memory_of_their_own() -> None:
+    text = ROUNDS.format(guarded=PLAIN).replace("load x[i]", "load x[0]")
+    lowered = lower(parsed(text), Options())
+    assert "access.group" in lowered  # for z
+    assert "access.group" not in lower(parsed(text.replace("load z[i]", "load z[0]")), Options())
+
+
+@pytest.mark.parametrize("guarded", [PLAIN, CHOICE, GUARD, CHECK])
+@pytest.mark.parametrize("n", [0, 1, 7, 64, 999])
+def test_results(guarded: str, n: int) -> None:
+    random = np.random.default_rng(n)
+    agree_on(rounds(guarded), [[random.random(n), random.random(n), many, 0.25] for many in (0, 1, 2, 5)])
+
+
+def test_each_result_asks_for_an_array_of_its_own() -> None:
+    """Two results and two arrays that die: not each result for each array."""
+    assert lower(rounds(PLAIN), Options()).count("call i1 @sacpy.unique") == 2
