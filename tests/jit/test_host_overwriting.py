@@ -13,7 +13,7 @@ from sacpy.jit.host.translate import Task, optimised
 from sacpy.jit.ir.graph import Unit
 from sacpy.jit.options import Options
 from tests.jit.graph_text import unit as parsed
-from tests.jit.native_tools import agree_on
+from tests.jit.native_tools import agree_on, compiled
 
 # In the first round x is the argument; in later ones, its memory is free for y.
 ROUNDS = """
@@ -74,8 +74,8 @@ def vectors(text: str) -> tuple[int, int]:
 @pytest.mark.parametrize("guarded", [PLAIN, CHOICE])
 def test_vectors_are_certain(guarded: str, threads: int) -> None:
     text = lower(rounds(guarded), Options(threads=threads))
-    groups = set(re.findall(r"!llvm\.access\.group (!\d+)", text))
-    assert len(groups) == 1 and f"parallel_accesses\", {groups.pop()}" in text
+    groups = re.findall(r"!llvm\.access\.group (!\d+)", text)
+    assert len(groups) == 4 and len(set(groups)) == 1 and f'parallel_accesses", {groups[0]}' in text
     loops, checked = vectors(text)
     assert loops >= 2 and not checked
 
@@ -99,6 +99,34 @@ def test_results(guarded: str, n: int) -> None:
     agree_on(rounds(guarded), [[random.random(n), random.random(n), many, 0.25] for many in (0, 1, 2, 5)])
 
 
-def test_each_result_asks_for_an_array_of_its_own() -> None:
-    """Two results and two arrays that die: not each result for each array."""
-    assert lower(rounds(PLAIN), Options()).count("call i1 @sacpy.unique") == 2
+def test_each_result_takes_an_array_of_its_own() -> None:
+    """The two arrays that die in each round become two results; the others are new."""
+    function, one = compiled(rounds(PLAIN)), np.ones(9)
+
+    def made(rounds: int) -> int:
+        before = function.context.allocations
+        function.call((one, one, rounds, 0.25))
+        return function.context.allocations - before
+
+    assert made(6) - made(5) == 2
+
+
+def test_no_result_asks_for_what_another_one_may_have() -> None:
+    """Three arrays that die, two of which are there for the first of two results."""
+    text = ROUNDS.format(guarded=PLAIN).replace("double[n] z := b", "double[n] z := b, double[n] o := a")
+    text = text.replace("double[n] r, double[n] q =", "double[n] r, double[n] q, double[n] p =")
+    text = text.replace("load z[i]", "load z[i]\n                double h2 = load o[i]")
+    text = text.replace("next w, u", "next w, u, w")
+    assert lower(parsed(text), Options()).count("call i1 @sacpy.unique") == 3
+
+
+def test_loops_around_others_are_not_meant() -> None:
+    fold = """double g = with
+                    fold from 0.0 by (double s0), (double s1)
+                        double s2 = add s0, s1
+                        give s2
+                    part [0] <= [l] < [rounds]
+                        double l1 = tod l
+                        double l2 = mul l1, h
+                        yield l2"""
+    assert "access.group" not in lower(rounds(fold), Options())

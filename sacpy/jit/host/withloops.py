@@ -300,7 +300,7 @@ class WithLoops:
                 in_place = mine[0].name in self.into
                 array = arrays[k]
                 self.low.env[mine[0].name] = (
-                    self.low.as_built(array) if in_place else replace(array, scope="", apart=(), over=False)
+                    self.low.as_built(array) if in_place else replace(array, scope="", apart=())
                 )
             else:
                 states[k].slots.get(mine)
