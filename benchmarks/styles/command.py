@@ -60,6 +60,8 @@ STYLES = {
         lambda r, n: (r.random((n, n)), r.random((5, 5))), (256, 9), lambda s: (s[0] + 4, s[1] + 4)
     ),
     "lattice_by_planes": Style(lambda r, n: (1.0 + r.random((5, n, n)),), (256, 6)),
+    "lattice_by_cells": Style(lambda r, n: (1.0 + r.random((n, n, 5)),), (256, 6)),
+    "reaction_and_diffusion": Style(_cube(2), (512, 9)),
     "halo_copies": Style(_cube(2), (512, 9)),
     "merge_sort": Style(_ints, (1 << 16, 50), dtype=np.int32),
     "lomuto": Style(_ints, (1 << 16, 50), dtype=np.int32),

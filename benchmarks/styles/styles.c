@@ -143,6 +143,54 @@ void lattice_by_planes(double *restrict out, const double *restrict f, int64_t f
     }
 }
 
+void lattice_by_cells(double *restrict out, const double *restrict f, int64_t n, int64_t m, int64_t five)
+{
+    const int64_t bytes = n * m * five * sizeof(double);
+    double *restrict other = malloc(bytes), *from = other, *to = out;
+    memcpy(other, f, bytes);
+    for (int t = 0; t < 20; t++) {
+        for (int64_t i = 0; i < n; i++) {
+            const int64_t up = i == 0 ? n - 1 : i - 1, down = i == n - 1 ? 0 : i + 1;
+            for (int64_t j = 0; j < m; j++) {
+                const int64_t left = j == 0 ? m - 1 : j - 1, right = j == m - 1 ? 0 : j + 1;
+                const double *a = from + (i * m + j) * 5;
+                double rho = a[0] + a[1] + a[2] + a[3] + a[4];
+                double x = (a[1] - a[2]) / rho, y = (a[3] - a[4]) / rho;
+                to[(i * m + j) * 5] = a[0] + 0.8 * (rho / 3.0 - a[0]);
+                to[(i * m + right) * 5 + 1] = a[1] + 0.8 * (rho / 6.0 * (1.0 + 3.0 * x) - a[1]);
+                to[(i * m + left) * 5 + 2] = a[2] + 0.8 * (rho / 6.0 * (1.0 - 3.0 * x) - a[2]);
+                to[(down * m + j) * 5 + 3] = a[3] + 0.8 * (rho / 6.0 * (1.0 + 3.0 * y) - a[3]);
+                to[(up * m + j) * 5 + 4] = a[4] + 0.8 * (rho / 6.0 * (1.0 - 3.0 * y) - a[4]);
+            }
+        }
+        double *last = from;
+        from = to;
+        to = last;
+    }
+    if (from != out)
+        memcpy(out, from, bytes);
+    free(other);
+}
+
+void reaction_and_diffusion(double *restrict out, const double *restrict u, int64_t n, int64_t m)
+{
+    double *restrict r = malloc(n * m * sizeof(double));
+    for (int t = 0; t < 20; t++) {
+        const double *from = t == 0 ? u : out;
+        for (int64_t i = 0; i < n * m; i++)
+            r[i] = from[i] + 0.1 * (from[i] - from[i] * from[i] * from[i]) / (1.0 + from[i] * from[i]);
+        for (int64_t i = 0; i < n; i++) {
+            const double *a = r + i * m, *up = r + (i == 0 ? n - 1 : i - 1) * m, *down = r + (i == n - 1 ? 0 : i + 1) * m;
+            double *o = out + i * m;
+            o[0] = 0.8 * a[0] + 0.05 * (a[m - 1] + a[1] + up[0] + down[0]);
+            for (int64_t j = 1; j < m - 1; j++)
+                o[j] = 0.8 * a[j] + 0.05 * (a[j - 1] + a[j + 1] + up[j] + down[j]);
+            o[m - 1] = 0.8 * a[m - 1] + 0.05 * (a[m - 2] + a[0] + up[m - 1] + down[m - 1]);
+        }
+    }
+    free(r);
+}
+
 void halo_copies(double *restrict out, const double *restrict u, int64_t n, int64_t m)
 {
     for (int64_t i = 0; i < n; i++) {

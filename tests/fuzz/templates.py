@@ -983,6 +983,32 @@ def apart(r: random.Random, name: str) -> Template:
     return Template(text, name, ((b, (many, "n", "m")),), (b, (many, "n", "m")))
 
 
+def handed_on(r: random.Random, name: str) -> Template:
+    """Cells of a few elements that rounds carry, computed from neighbours, in one step or two."""
+    b, many = _number(r), r.choice((2, 3, 4))
+    at = ("i,j", "n - 1 - i,j", "i,m - 1 - j", "max(i - 1, 0),j", "i,(j + 1) % m")
+    half = {"int": "/ 2", "long": "/ 2l", "double": "* 0.5", "float": "* 0.5f"}[b]
+
+    def cell(array: str) -> str:
+        def element() -> str:
+            x, y = (f"{array}[{r.choice(at)},{r.randrange(many)}]" for _ in range(2))
+            return r.choice((x, f"({x} + {y}) {half}", f"{x} - {y}", f"({x} < {y} ? {x} : {y} {half})"))
+
+        return r.choice((
+            f"[{', '.join(element() for _ in range(many))}]",
+            f"{{ [k] -> {array}[{r.choice(at)},k] | [k] < [{many}] }}",
+            f"{array}[{r.choice(at)}]",
+        ))  # fmt: skip
+
+    steps = r.choice((("a",), ("a",), ("c", "a")))
+    body = "\n".join(
+        f"    {new} = {{ [i,j] -> {cell(old)} | [i,j] < [n,m] }};" for new, old in zip(steps, ("a", *steps))
+    )
+    head = r.choice(("for (t = 0; t < 3; t++) {", "t = 0;\n  while (t < n) {\n    t++;", "for (t = 0; t < m; t++) {"))
+    text = f"{b}[n,m,{many}] {name}({b}[n,m,{many}] a)\n{{\n  {head}\n{body}\n  }}\n  return a;\n}}\n\n"
+    return Template(text, name, ((b, ("n", "m", many)),), (b, ("n", "m", many)))
+
+
 def tables(r: random.Random, name: str) -> Template:
     """Columns of a table that all points need, or all rounds."""
     b, many = _number(r), r.choice((3, 5, 6, 8))
@@ -1018,5 +1044,5 @@ TEMPLATES: tuple[Callable[[random.Random, str], Template], ...] = (
     drafted, drafted, moving, moving, moving, moving, pairwise, pairwise, unpacked, unpacked, unpacked, unpacked,
     unpacked, unpacked, chain, accumulated, scatter, scatter, pairwise, pairwise, placed, placed, placed, placed,
     placed, placed, placed, placed, distributed, distributed, apart, apart, apart, apart,
-    tables, tables, tables, tables,
+    tables, tables, tables, tables, handed_on, handed_on, handed_on, handed_on,
 )  # fmt: skip

@@ -256,3 +256,203 @@ def test_it_keeps_the_meaning() -> None:
         return run(unroll.run(u))
 
     assert assert_keeps_meaning(work, range(40)) > 20
+
+
+CARRIED = """
+function f(int n, double[n,3] a, int rounds)
+    double[n,3] r = for t from 0 to rounds step 1 with double[n,3] x := a
+        double[n,3] w = with [n]
+            genarray double cell [3] default 0.0
+            part [0] <= [i] < [n]
+                int o = sub n, i
+                int m = sub o, 1
+                double e = load x[i,0]
+                double f = load x[m,1]
+                double g = mul e, f
+                double[3] c = array double[3] of f, g, e
+                yield c
+        {more}
+        next w
+    {behind}
+    return n, r
+"""
+NOTHING = {"more": "int q = add t, 1", "behind": "int z = add n, 1"}
+
+
+def test_what_a_loop_carries_comes_apart_before_it_and_together_behind_it() -> None:
+    carried = ", ".join(f"double[n] x.{k} := a.{k}" for k in (1, 2, 3))
+    rounds = f"t from 0 to rounds step 1 with {carried}"
+    check(
+        run,
+        CARRIED.format(**NOTHING),
+        """
+        function f(int n, double[n,3] a, int rounds)
+            double[n] a.1, double[n] a.2, double[n] a.3 = with [n] disjoint complete
+                genarray double default 0.0
+                genarray double default 0.0
+                genarray double default 0.0
+                part [0] <= [i.1] < [n]
+                    double t.1 = load a[i.1,0]
+                    double t.2 = load a[i.1,1]
+                    double t.3 = load a[i.1,2]
+                    yield t.1, t.2, t.3
+            LOOP
+                double[n] w.1, double[n] w.2, double[n] w.3 = with [n]
+                    genarray double default 0.0
+                    genarray double default 0.0
+                    genarray double default 0.0
+                    part [0] <= [i] < [n]
+                        int o = sub n, i
+                        int m = sub o, 1
+                        double e = load x.1[i]
+                        double f = load x.2[m]
+                        double g = mul e, f
+                        double[3] c = array double[3] of f, g, e
+                        yield f, g, e
+                int q = add t, 1
+                next w.1, w.2, w.3
+            double[n,3] r = with [n] disjoint complete
+                genarray double cell [3] default 0.0
+                part [0] <= [i.2] < [n]
+                    double t.4 = load r.1[i.2]
+                    double t.5 = load r.2[i.2]
+                    double t.6 = load r.3[i.2]
+                    double[3] c.1 = array double[3] of t.4, t.5, t.6
+                    yield c.1
+            int z = add n, 1
+            return n, r
+        """.replace("LOOP", f"double[n] r.1, double[n] r.2, double[n] r.3 = for {rounds}"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("part", "text"),
+    [
+        pytest.param("more", "double[3] v = view x[0]", id="a cell is needed as a whole"),
+        pytest.param("more", "double[3] v = view w[0]", id="a new cell is needed as a whole"),
+        pytest.param("more", "double[n,3] v = update w[0,0] with 1.0", id="the new array is changed"),
+        pytest.param("next", "next x", id="the old array goes on"),
+        pytest.param("load", "load x[i,t]", id="any element may be meant"),
+        pytest.param("frame", "", id="it is a row that changes"),
+    ],
+)
+def test_what_a_loop_carries_otherwise_stays(part: str, text: str) -> None:
+    if part == "frame":  # the first rows are numbers of the rounds before
+        before = CARRIED.format(**NOTHING).replace("double[n,3] x := a", "int k := n, double[k,3] x := a")
+        before = before.replace("double[n,3] r = for", "int u, double[u,3] r = for").replace("[n]", "[k]")
+        before = before.replace("double[n,3] w", "double[k,3] w").replace("next w", "next k, w")
+        before = before.replace("return n, r", "return u, r")
+    elif part == "more":
+        before = CARRIED.format(**{**NOTHING, "more": text})
+    else:
+        before = CARRIED.format(**NOTHING).replace("next w" if part == "next" else "load x[i,0]", text)
+    unchanged(run, before)
+
+
+def test_pairs_that_a_loop_carries_stay() -> None:
+    unchanged(run, CARRIED.format(**NOTHING).replace(",3]", ",2]").replace("[3]", "[2]").replace("f, g, e", "f, g"))
+
+
+def test_arrays_made_in_a_round_come_apart_with_it() -> None:
+    text = """
+function f(int n, double[n,3] a, int rounds)
+    double[n,3] r = for t from 0 to rounds step 1 with double[n,3] x := a
+        double[n,3] y = with [n]
+            genarray double cell [3] default 0.0
+            part [0] <= [i] < [n]
+                double e = load x[i,0]
+                double f = load x[i,1]
+                double g = add e, f
+                double[3] c = array double[3] of g, e, g
+                yield c
+        double[n,3] w = with [n]
+            genarray double cell [3] default 0.0
+            part [0] <= [j] < [n]
+                int o = sub n, j
+                int m = sub o, 1
+                double h = load y[m,0]
+                double k = load y[j,1]
+                double[3] d = array double[3] of h, k, h
+                yield d
+        {more}
+        next w
+    return n, r
+"""
+    found = after(run, text.format(more="int q = add t, 1"))
+    assert all(f"load {array}[" in found for array in ("x.1", "x.2", "y.1", "y.2"))
+    unchanged(run, text.format(more="double[3] v = view w[0]"))
+
+
+WHILE = """
+function f(int n, double[n,3] a, int rounds)
+    int u, double[n,3] r, double[n,3] s = loop int k := 0, double[n,3] x := a, double[n,3] y := a
+        while
+            double b = load x[0,1]
+            bool p = lt b, 100.0
+            bool p2 = lt k, rounds
+            bool p3 = and p, p2
+            test p3
+        round
+            double[n,3] w, double[n,3] v = with [n]
+                genarray double cell [3] default 0.0
+                genarray double cell [3] default 0.0
+                part [0] <= [i] < [n]
+                    int o = sub n, i
+                    int m = sub o, 1
+                    double e = load x[i,0]
+                    double f = load x[m,1]
+                    double g = load y[m,0]
+                    double h = add e, f
+                    double[3] c = array double[3] of h, e, g
+                    double[3] d = array double[3] of g, h, e
+                    yield c, d
+            int l = add k, 1
+            next l, w, v
+    return n, r, n, s
+"""
+
+
+@pytest.mark.parametrize("text", [CARRIED.format(**NOTHING), WHILE])
+@pytest.mark.parametrize("n", [1, 4])
+def test_rounds_carry_the_same(text: str, n: int) -> None:
+    before = unit(text)
+    result = run(before)
+    assert result != before
+    a = np.arange(1.0, 3 * n + 1.0).reshape(n, 3) / 4
+    for rounds in (0, 1, 2, 5):
+        for expected, found in zip(evaluate(before, [a, rounds]), evaluate(result, [a, rounds])):
+            assert np.array_equal(np.asarray(expected), np.asarray(found))
+
+
+def test_loops_in_pieces_that_are_cut_carry_arrays_of_their_own() -> None:
+    text = """
+function f(int n, double[n,3] a, double[n] x, int rounds)
+    double[n,2] w = with [n]
+        genarray double cell [2] default 0.5
+        part [0] <= [i] < [n]
+            double p = load x[i]
+            double q = mul p, p
+            double[2] c = array double[2] of p, q
+            yield c
+    double[2,n,3] r = with [2]
+        genarray double cell [n,3] default 0.0
+        part [0] <= [k] < [2]
+            double[n,3] s = for t from 0 to rounds step 1 with double[n,3] y := a
+                double[n,3] v = with [n]
+                    genarray double cell [3] default 0.0
+                    part [0] <= [j] < [n]
+                        double z = load w[j,k]
+                        double e = load y[j,0]
+                        double f = load y[j,1]
+                        double g = add e, z
+                        double[3] d = array double[3] of f, g, e
+                        yield d
+                next v
+            yield s
+    return n, r
+"""
+    found = after(run, text)
+    assert "load w.1[" in found and "load w.2[" in found and "load y[" not in found
+    a, x = np.arange(9.0).reshape(3, 3), np.arange(3.0)
+    for before, now in zip(evaluate(unit(text), [a, x, 3]), evaluate(run(unit(text)), [a, x, 3])):
+        assert np.array_equal(np.asarray(before), np.asarray(now))

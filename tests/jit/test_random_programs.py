@@ -73,6 +73,7 @@ def test_a_sample_goes_everywhere(sample: Findings) -> None:
         "sharing",
         "jam",
         "structure_of_arrays",
+        "columns",
         "refused",
         "run again",
     }

@@ -13,8 +13,10 @@ as many arrays, one for each element of a cell. So neighbours lie side by side, 
                                                       s = with [n]: .. x = load b[j] ..
                                                       yield s
 
-A partition whose index says which element of a cell is meant is cut into one for each. An array stays what it is where
-its elements are better off side by side: where data say which cell is meant, and where they become such cells again.
+A partition whose index says which element of a cell is meant is cut into one for each. An array that a loop carries
+from round to round is taken apart before the loop and put together behind it, if each round makes it anew. An array
+stays what it is where its elements are better off side by side: where data say which cell is meant, and where they
+become such cells again.
 """
 
 from __future__ import annotations
@@ -24,12 +26,14 @@ from itertools import product
 from math import prod
 
 from sacpy.jit.ir import graph as g
-from sacpy.jit.ir.rewrite import Rewriter, inner_binders, loaded_only, names_of, rights
+from sacpy.jit.ir.rewrite import Rewriter, inner_binders, names_of, rights, uses
 from sacpy.jit.passes.mappings import stands
 from sacpy.jit.passes.units import wherever
+from sacpy.lang.constants import zero
 from sacpy.nodes import Record, field, replace
 
 ELEMENTS = 16  # of a cell at most
+HANDED_ON = 3  # elements of a cell at least of what loops carry: vectors of pairs are shuffled on the way, at no cost
 CODE = 400  # statements that are added where partitions are cut, at most
 
 Axis = tuple[int, int]  # of a partition, by its identity: the one whose index chooses an element of a cell
@@ -50,10 +54,12 @@ class _Cells(Record):
 
 class _Search:
     """Looks for such arrays: `found` by name; `few`: the axes of partitions of few indices, by these; `depth`: how many
-    loops a variable depends on; `fetched`: the same of the elements that it comes from."""
+    loops a variable depends on; `fetched`: the same of the elements that it comes from; `next`: what a round makes
+    of an array that a loop carries."""
 
     def __init__(self, function: g.Function) -> None:
         self.found: dict[str, _Cells] = {}
+        self.next: dict[str, str] = {}
         self.few: dict[str, Axis] = {}
         self.depth: dict[str, int] = {}
         self.fetched: dict[str, int] = {}
@@ -83,8 +89,21 @@ class _Search:
         inner = depth + isinstance(r, g.For | g.Loop)
         for v in inner_binders(r):
             self.depth[v.name] = inner
+        carried = _carried(r) if isinstance(r, g.For | g.Loop) else {}
+        self.found |= {name: _Cells(extents, ()) for name, (_, extents) in carried.items()}
         for b in g.blocks(r):
             self.block(b, inner)
+        for name, (made, _) in carried.items():
+            if made in self.found:
+                self.next[name] = made
+                self.found[made].along = self.found[name].along = self.found[made].along or self.found[name].along
+            else:
+                del self.found[name]
+
+    def needs(self, name: str) -> set[str]:
+        """The arrays that come apart where one does."""
+        handed = {p if name == made else made for p, made in self.next.items() if name in (p, made)}
+        return self.found[name].becomes | handed
 
     def with_loop(self, s: g.Let, w: g.WithLoop, depth: int) -> None:
         """What is in a with-loop, and whether it makes arrays of that kind."""
@@ -160,21 +179,107 @@ def _cell(p: g.Partition, number: int, extents: tuple[int, ...]) -> g.Cons | Non
     return None
 
 
+def _carried(r: g.For | g.Loop) -> dict[str, tuple[str, tuple[int, ...]]]:
+    """The arrays of small cells that a loop carries and that a with-loop makes in each round, as large as they were:
+    what it makes, and the extents of a cell."""
+    made = {
+        t.name: (s.rhs.frame, extents)
+        for s in r.body.statements
+        if isinstance(s, g.Let) and isinstance(s.rhs, g.WithLoop) and len(s.targets) == len(s.rhs.operators)
+        for t, o in zip(s.targets, s.rhs.operators)
+        if (extents := _small(o)) is not None and prod(extents) >= HANDED_ON
+    }
+    return {
+        p.name: (result.name, made[result.name][1])
+        for p, result in zip(r.params, r.body.results)
+        if isinstance(result, g.Var) and result.name in made and r.body.results.count(result) == 1
+        for frame, extents in (made[result.name],)
+        if g.extents_of(p) == (*(frame or ()), *map(g.integer, extents)) and not set(r.params) & set(frame or ())
+    }
+
+
 class _Splitter(Rewriter):
     """Puts the arrays of elements in the place of those of cells. `parts`: what each has become; `axes`: those that are
-    cut."""
+    cut; `next`: what rounds make of arrays that loops carry."""
 
-    def __init__(self, function: g.Function, found: dict[str, _Cells]) -> None:
+    def __init__(self, function: g.Function, found: dict[str, _Cells], carried: dict[str, str]) -> None:
         super().__init__()
         self.supply = names_of(function)
         self.found = found
+        self.next = carried
         self.axes = {axis for c in found.values() for axis in c.axes}
         self.parts: dict[str, list[g.Var]] = {}
 
     def statement(self, s: g.Stmt) -> Iterable[g.Stmt]:
         if isinstance(s, g.Let) and isinstance(s.rhs, g.WithLoop) and any(t.name in self.found for t in s.targets):
             return (self.made(s, s.rhs),)
+        if (
+            isinstance(s, g.Let)
+            and isinstance(s.rhs, g.For | g.Loop)
+            and any(p.name in self.found for p in s.rhs.params)
+        ):
+            return self.carried(s, s.rhs)
         return super().statement(s)
+
+    def carried(self, s: g.Let, r: g.For | g.Loop) -> Iterator[g.Stmt]:
+        """A loop that carries one array for each element of a cell: these are taken out of what it begins with, and
+        what it ends with is made of them."""
+        params: list[g.Var] = []
+        initial: list[g.Atom] = []
+        for p, first in zip(r.params, r.initial):
+            if p.name not in self.found:
+                params.append(p)
+                initial.append(first)
+                continue
+            assert isinstance(first, g.Var)
+            self.parts[p.name] = self.planes(p)
+            params += self.parts[p.name]
+            taken = self.planes(first, self.found[p.name].extents)
+            initial += taken
+            yield self.apart(self.var(first), taken, self.found[p.name].extents)
+        new = super().rhs(replace(r, params=tuple(params), initial=tuple(initial)))
+        assert isinstance(new, g.For | g.Loop)
+        results: list[g.Atom] = []
+        targets: list[g.Var] = []
+        together: list[g.Let] = []
+        for t, p, result in zip(s.targets, r.params, new.body.results):
+            if p.name not in self.found:
+                targets.append(self.bind(t))
+                results.append(result)
+                continue
+            results += map(self.var, self.parts[self.next[p.name]])
+            parts = self.planes(t, self.found[p.name].extents)
+            targets += parts
+            together.append(self.together(self.bind(t), parts, self.found[p.name].extents))
+        yield g.Let(tuple(targets), replace(new, body=g.Block(new.body.statements, tuple(results))), s.span)
+        yield from together
+
+    def planes(self, array: g.Var, extents: tuple[int, ...] | None = None) -> list[g.Var]:
+        """New variables for the elements of an array's cells."""
+        extents = extents or self.found[array.name].extents
+        type_ = self.type(array.type)
+        assert isinstance(type_, g.ArrayType)
+        frame = type_.extents[: -len(extents)]
+        return [self.supply.var(array.name, g.ArrayType(array.base, frame)) for _ in range(prod(extents))]
+
+    def apart(self, array: g.Var, parts: list[g.Var], extents: tuple[int, ...]) -> g.Let:
+        """The with-loop that takes an array of cells apart."""
+        frame = g.extents_of(parts[0])
+        index = tuple(self.supply.var("i", g.INT) for _ in frame)
+        values = tuple(self.supply.var("t", g.ScalarType(array.base)) for _ in parts)
+        loads = (g.Load(array, (*index, *map(g.integer, at))) for at in product(*map(range, extents)))
+        body = g.Block(tuple(g.Let((v,), x) for v, x in zip(values, loads)), values)
+        return _whole(tuple(parts), frame, index, body, ())
+
+    def together(self, array: g.Var, parts: list[g.Var], extents: tuple[int, ...]) -> g.Let:
+        """The with-loop that makes an array of cells of its parts."""
+        frame = g.extents_of(parts[0])
+        index = tuple(self.supply.var("i", g.INT) for _ in frame)
+        values = tuple(self.supply.var("t", g.ScalarType(array.base)) for _ in parts)
+        cell = self.supply.var("c", g.ArrayType(array.base, tuple(map(g.integer, extents))))
+        loads = tuple(g.Let((v,), g.Load(x, index)) for v, x in zip(values, parts))
+        body = g.Block((*loads, g.Let((cell,), g.Cons(array.base, extents, values))), (cell,))
+        return _whole((array,), frame, index, body, extents)
 
     def made(self, s: g.Let, w: g.WithLoop) -> g.Let:
         """The with-loop that makes one array for each element of a cell."""
@@ -240,7 +345,22 @@ class _Splitter(Rewriter):
             assert isinstance(a, g.Const)
             at = at * e + int(a.value)
         parts = self.parts[r.array.name]
-        return g.Load(parts[at % len(parts)], self.atoms(r.index[:rank]))  # beyond them: a branch that is never taken
+        return g.Load(
+            self.var(parts[at % len(parts)]), self.atoms(r.index[:rank])
+        )  # beyond them: a branch that is never taken
+
+
+def _whole(
+    targets: tuple[g.Var, ...],
+    frame: tuple[g.Atom, ...],
+    index: tuple[g.Var, ...],
+    body: g.Block,
+    cell: tuple[int, ...],
+) -> g.Let:
+    """The with-loop that sets all cells of new arrays."""
+    p = g.Partition((g.integer(0),) * len(frame), frame, None, None, index, body)
+    operators = (g.Genarray(t.base, tuple(map(g.integer, cell)), g.Const(t.base, zero(t.base))) for t in targets)
+    return g.Let(targets, g.WithLoop(frame, (p,), tuple(operators), True, True))
 
 
 def _indices(p: g.Partition, axis: int) -> range:
@@ -266,12 +386,15 @@ def _cut_size(b: g.Block, axes: set[Axis]) -> int:
 @wherever(lambda r: isinstance(r, g.WithLoop) and any(map(_small, r.operators)))
 def run(function: g.Function) -> g.Function:
     """A unit whose arrays of small cells are as many arrays, where they can be."""
-    found = _Search(function).found
-    staged = {v.name for w in rights(function.body, g.WithLoop) for p in w.partitions for _, v in p.staged}
-    loaded = loaded_only(function.body) - staged
-    splits = {name for name, c in found.items() if c.split and c.along and name in loaded}
+    search = _Search(function)
+    found, used = search.found, uses(function.body)
+    used.subtract(r.array.name for r in rights(function.body, g.Load))
+    used.subtract(search.next.values())  # handed on to the next round
+    used.update(v.name for w in rights(function.body, g.WithLoop) for p in w.partitions for _, v in p.staged)
     most = CODE + _cut_size(function.body, set())
-    for name, c in reversed(found.items()):  # what it becomes comes later
-        if name in splits and (not c.becomes <= splits or _cut_size(function.body, c.axes) > most):
-            splits.remove(name)
-    return _Splitter(function, {name: found[name] for name in splits}).function(function) if splits else function
+    splits = {name for name, c in found.items() if c.split and c.along and not used[name]}
+    splits -= {name for name in splits if _cut_size(function.body, found[name].axes) > most}
+    while others := {name for name in splits if not search.needs(name) <= splits}:
+        splits -= others
+    found = {name: found[name] for name in splits}
+    return _Splitter(function, found, search.next).function(function) if splits else function
