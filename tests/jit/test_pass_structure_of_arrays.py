@@ -333,7 +333,10 @@ def test_what_a_loop_carries_comes_apart_before_it_and_together_behind_it() -> N
         pytest.param("more", "double[n,3] v = update w[0,0] with 1.0", id="the new array is changed"),
         pytest.param("next", "next x", id="the old array goes on"),
         pytest.param("load", "load x[i,t]", id="any element may be meant"),
-        pytest.param("frame", "", id="it is a row that changes"),
+        pytest.param("frame", "", id="the number of cells changes"),
+        pytest.param("cell", "double[3] c = view b[i]", id="a new cell is none of numbers side by side"),
+        pytest.param("other", "", id="the new array has extents of its own"),
+        pytest.param("fold", "", id="it is made with what is folded"),
     ],
 )
 def test_what_a_loop_carries_otherwise_stays(part: str, text: str) -> None:
@@ -342,11 +345,37 @@ def test_what_a_loop_carries_otherwise_stays(part: str, text: str) -> None:
         before = before.replace("double[n,3] r = for", "int u, double[u,3] r = for").replace("[n]", "[k]")
         before = before.replace("double[n,3] w", "double[k,3] w").replace("next w", "next k, w")
         before = before.replace("return n, r", "return u, r")
+    elif part == "cell":
+        before = CARRIED.format(**NOTHING).replace("double[3] c = array double[3] of f, g, e", text)
+        before = before.replace("double[n,3] a,", "double[n,3] a, double[n,3] b,")
+    elif part == "other":
+        before = CARRIED.format(**NOTHING).replace("double[n,3] w = with [n]", "double[m,3] w = with [m]")
+        before = (
+            before.replace("int rounds", "int m, int rounds")
+            .replace("int m = ", "int l = ")
+            .replace("x[m,1]", "x[l,1]")
+        )
+    elif part == "fold":
+        before = CARRIED.format(**NOTHING).replace("double[n,3] w", "double u, double v, double[n,3] w")
+        give = "\n                give y, y2\n            "
+        fold = f"fold from 0.0, 0.0 by (double p, double p2), (double y, double y2){give}"
+        before = before.replace("genarray double cell", f"{fold}genarray double cell").replace(
+            "yield c", "yield e, f, c"
+        )
     elif part == "more":
         before = CARRIED.format(**{**NOTHING, "more": text})
     else:
         before = CARRIED.format(**NOTHING).replace("next w" if part == "next" else "load x[i,0]", text)
     unchanged(run, before)
+
+
+def test_what_goes_on_as_two_arrays_comes_apart_once() -> None:
+    text = (
+        CARRIED.format(**NOTHING).replace("x := a", "x := a, double[n,3] y := a").replace("load x[m,1]", "load y[m,1]")
+    )
+    text = text.replace("double[n,3] r =", "double[n,3] r, double[n,3] s =").replace("next w", "next w, w")
+    found = after(run, text)
+    assert "next w.1, w.2, w.3, w.1, w.2, w.3" in found and found.count(" w.1, double[n] w.2") == 1
 
 
 def test_pairs_that_a_loop_carries_stay() -> None:
@@ -365,13 +394,20 @@ function f(int n, double[n,3] a, int rounds)
                 double g = add e, f
                 double[3] c = array double[3] of g, e, g
                 yield c
+        double[n,3] z = with [n]
+            genarray double cell [3] default 0.0
+            part [0] <= [l] < [n]
+                double p = load y[l,0]
+                double p2 = load y[l,1]
+                double[3] b = array double[3] of p2, p, p2
+                yield b
         double[n,3] w = with [n]
             genarray double cell [3] default 0.0
             part [0] <= [j] < [n]
                 int o = sub n, j
                 int m = sub o, 1
-                double h = load y[m,0]
-                double k = load y[j,1]
+                double h = load z[m,0]
+                double k = load z[j,1]
                 double[3] d = array double[3] of h, k, h
                 yield d
         {more}
@@ -437,7 +473,8 @@ function f(int n, double[n,3] a, double[n] x, int rounds)
     double[2,n,3] r = with [2]
         genarray double cell [n,3] default 0.0
         part [0] <= [k] < [2]
-            double[n,3] s = for t from 0 to rounds step 1 with double[n,3] y := a
+            double[n,3] b = update a[0,0] with 1.0
+            double[n,3] s = for t from 0 to rounds step 1 with double[n,3] y := b
                 double[n,3] v = with [n]
                     genarray double cell [3] default 0.0
                     part [0] <= [j] < [n]

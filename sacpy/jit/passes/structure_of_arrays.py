@@ -192,7 +192,7 @@ def _carried(r: g.For | g.Loop) -> dict[str, tuple[str, tuple[int, ...]]]:
     return {
         p.name: (result.name, made[result.name][1])
         for p, result in zip(r.params, r.body.results)
-        if isinstance(result, g.Var) and result.name in made and r.body.results.count(result) == 1
+        if isinstance(result, g.Var) and result.name in made
         for frame, extents in (made[result.name],)
         if g.extents_of(p) == (*(frame or ()), *map(g.integer, extents)) and not set(r.params) & set(frame or ())
     }
@@ -247,7 +247,7 @@ class _Splitter(Rewriter):
                 targets.append(self.bind(t))
                 results.append(result)
                 continue
-            results += map(self.var, self.parts[self.next[p.name]])
+            results += self.parts[self.next[p.name]]
             parts = self.planes(t, self.found[p.name].extents)
             targets += parts
             together.append(self.together(self.bind(t), parts, self.found[p.name].extents))
