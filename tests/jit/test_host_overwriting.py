@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from sacpy.jit.host.lowering import lower
+from sacpy.jit.host.memory_plan import memory_text
 from sacpy.jit.host.translate import Task, optimised
 from sacpy.jit.ir.graph import Unit
 from sacpy.jit.options import Options
@@ -37,8 +38,8 @@ function f(int n, double[n] a, double[n] b, int rounds, double s)
                 int m = add! t, -1
                 double c = load y[m]
                 double d = load v[m]
-                double o = sub c, d
-                yield o, c
+                double o1 = sub c, d
+                yield o1, c
         next w, u
     return n, r, n, q
 """
@@ -82,14 +83,32 @@ def test_vectors_are_certain(guarded: str, threads: int) -> None:
 
 @pytest.mark.parametrize("guarded", [GUARD, CHECK])
 def test_what_a_condition_guards_is_not_loaded_without_it(guarded: str) -> None:
-    assert "access.group" not in lower(rounds(guarded), Options())
+    """So results have memory of their own, unless it is certain that nobody holds what dies."""
+    text = lower(rounds(guarded), Options())
+    assert "access.group" not in text and "call i1 @sacpy.unique" not in text
+    loops, checked = vectors(text)
+    assert loops >= 2 and not checked
 
 
-def test_loops_that_read_elsewhere_have_memory_of_their_own() -> None:
-    text = ROUNDS.format(guarded=PLAIN).replace("load x[i]", "load x[0]")
-    lowered = lower(parsed(text), Options())
-    assert "access.group" in lowered  # for z
-    assert "access.group" not in lower(parsed(text.replace("load z[i]", "load z[0]")), Options())
+@pytest.mark.parametrize(("guarded", "place"), [(PLAIN, "in the memory of x"), (GUARD, "new")])
+def test_the_memory_is_told(guarded: str, place: str) -> None:
+    row = next(row for row in memory_text(rounds(guarded), Options()).splitlines() if row.strip().startswith("y ="))
+    assert row.endswith(place)
+
+
+def test_what_a_loop_has_made_is_overwritten_where_loads_are_guarded_too() -> None:
+    made = """double[n] o = with [n] disjoint complete
+            genarray double default 0.0
+            part [0] <= [a1] < [n]
+                double a2 = load z[a1]
+                double a3 = add a2, s
+                yield a3
+        double[n] y, double[n] v = with"""
+    text = ROUNDS.replace("double[n] y, double[n] v = with", made).replace("= load z[i]", "= load o[i]")
+    u = parsed(text.format(guarded=GUARD))
+    rows = memory_text(u, Options()).splitlines()
+    assert any(row.strip().startswith("y =") and row.endswith("in the memory of o") for row in rows)
+    agree_on(u, [[np.arange(9.0), np.arange(9.0), 3, 0.5]])
 
 
 @pytest.mark.parametrize("guarded", [PLAIN, CHOICE, GUARD, CHECK])

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable
 
 from sacpy.jit.ir import graph as g
+from sacpy.jit.ir.rewrite import rights
 
 
 def is_straight(block: g.Block, built: Container[str] = ()) -> bool:
@@ -51,6 +52,17 @@ def _is_straight(s: g.Stmt, built: Container[str]) -> bool:
             return not any(isinstance(t.type, g.ArrayType) for t in s.targets) or isinstance(
                 s.rhs, g.View | g.Reshape | g.Var
             )
+
+
+def is_guarded(block: g.Block) -> bool:
+    """Whether something stands before a load of a block that may keep it from being done: a condition, or a check."""
+    checks = any(isinstance(s, g.Check) for s in g.statements(block))
+    return checks or any(True for r in rights(block, g.If) for b in g.blocks(r) for _ in rights(b, g.Load))
+
+
+def has_guarded_vectors(w: g.WithLoop) -> bool:
+    """Whether that is so in a loop of a with-loop that LLVM could vectorise."""
+    return any(is_straight_cell(p.body, in_place=True) and is_guarded(p.body) for p in w.partitions)
 
 
 def is_row_of(view: g.View | None, update: g.Update) -> bool:

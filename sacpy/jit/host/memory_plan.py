@@ -24,6 +24,7 @@ from sacpy.jit.analysis.ints import Ints
 from sacpy.jit.analysis.makers import NOWHERE, Makers, arrays_of
 from sacpy.jit.analysis.planner import LEFT
 from sacpy.jit.analysis.projections import Projection, Shift
+from sacpy.jit.analysis.straight import has_guarded_vectors
 from sacpy.jit.host.growing import kept_rows
 from sacpy.jit.host.lending import lent_rows
 from sacpy.jit.host.places import MOST, on_stack
@@ -123,6 +124,8 @@ class _Teller:
         self.left = MOST  # bytes that may lie on the stack
         self.rounds = False  # whether a loop is around
         self.types = {v.name: v.type for v in (*function.params, *_set_in(function.body))}
+        lets = (s for s in g.statements(function.body) if isinstance(s, g.Let) and isinstance(s.rhs, g.WithLoop))
+        self.fresh = {t.name for s in lets for t in s.targets}  # what nobody else holds, for certain
 
     def block(self, b: g.Block, owned: set[str], into: Mapping[str, Lies], depth: int) -> None:
         """The rows of a block. `owned`: arrays from outside that it takes over; `into`: where results are made that
@@ -276,7 +279,10 @@ class _Teller:
                 if isinstance(begins, g.Let):
                     return Lies(f"new, there before {begins.targets[0].name} is")
                 type_ = targets[k].type
-                same = {n for n in dying - self.outside.borrowed if w.complete and self.types[n] == type_}
+                mine = dying - self.outside.borrowed
+                if has_guarded_vectors(w):
+                    mine &= self.fresh
+                same = {n for n in mine if w.complete and self.types[n] == type_}
                 free = [n for n in sorted(same) if may_share(w, g.Var(n, type_), self.ints) == ALWAYS]
                 earlier = sum(isinstance(x, g.Genarray) and t.type == type_ for x, t in zip(w.operators[:k], targets))
                 if earlier < len(free):  # each result takes one

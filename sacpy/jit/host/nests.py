@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import chain
 
-from sacpy.jit.analysis.straight import is_straight_cell
+from sacpy.jit.analysis.straight import is_guarded, is_straight_cell
 from sacpy.jit.host import layout
 from sacpy.jit.host.folds import independent_note, lanes_note, scalar_note
 from sacpy.jit.host.loops import count_loop, short_or_long, stretches
@@ -17,8 +17,7 @@ from sacpy.jit.host.memory import Array, Value, release
 from sacpy.jit.host.sinks import ArraySink, FoldSink, PropagateSink, Sink, array_sinks, membership
 from sacpy.jit.host.writer import Writer
 from sacpy.jit.ir import graph as g
-from sacpy.jit.ir.rewrite import rights
-from sacpy.jit.schedule.loops import Loop, LoopNest, Part, has_checks
+from sacpy.jit.schedule.loops import Loop, LoopNest, Part
 from sacpy.jit.schedule.nests import REST
 from sacpy.nodes import Record, field
 
@@ -145,15 +144,12 @@ class Nest(Record):
         load what conditions guard, too.)"""
         results = [s.result for s in self.sinks if isinstance(s, ArraySink)]
         body = self.nest.body
-        guarded = has_checks(body) or any(
-            True for r in rights(body, g.If) for b in g.blocks(r) for _ in rights(b, g.Load)
-        )
         return (
             axis == self.partition.rank - 1
             and len(results) == len(self.sinks)
             and any(r.over for r in results)
             and is_straight_cell(body, in_place=True)
-            and not guarded
+            and not is_guarded(body)
         )
 
     def ahead(self, k: int) -> None:

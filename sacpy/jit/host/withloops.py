@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from sacpy.jit.analysis.straight import has_guarded_vectors
 from sacpy.jit.host.filling import Filling
 from sacpy.jit.host.growing import Growth, kept_rows
 from sacpy.jit.host.memory import Array, release, retain
@@ -82,15 +83,18 @@ class WithLoops:
     def reused(self, type_: g.ArrayType, extents: tuple[str, ...], later: int) -> Array | None:
         """The memory of the first of the arrays of the same type that die here, may be overwritten as the bodies go,
         and are held by nobody else when the code runs; new memory if there is none then. None if there cannot be.
-        Each is there for one result alone; `later`: of that type, how many are still to come."""
+        Each is there for one result alone; `later`: of that type, how many are still to come. Where conditions guard
+        loads, LLVM makes vectors of a loop only if it sees that memory is the same, or another."""
         if not self.w.complete or may_repeat(self.goals):
             return None
+        guarded = has_guarded_vectors(self.w)
         found: dict[str, Array] = {}
         for name in sorted(self.dying - self.in_place):
             value = self.low.env[name]
             if (
                 isinstance(value, Array)
                 and not value.borrowed
+                and (value.unique or not guarded)
                 and (value.element, value.extents) == (type_.base, extents)
                 and self.may_share(g.Var(name, type_)) == frozenset()
             ):
