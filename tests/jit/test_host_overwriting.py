@@ -71,6 +71,16 @@ def vectors(text: str) -> tuple[int, int]:
     return module.count("vector.body:"), module.count("vector.memcheck:")
 
 
+def made_in_a_round(u: Unit) -> int:
+    """How many arrays a later round makes."""
+    function, one, found = compiled(u), np.ones(9), list[int]()
+    for many in (5, 6):
+        before = function.context.allocations
+        function.call((one, one, many, 0.25))
+        found.append(function.context.allocations - before)
+    return found[1] - found[0]
+
+
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("guarded", [PLAIN, CHOICE])
 def test_vectors_are_certain(guarded: str, threads: int) -> None:
@@ -109,6 +119,7 @@ def test_what_a_loop_has_made_is_overwritten_where_loads_are_guarded_too() -> No
     rows = memory_text(u, Options()).splitlines()
     assert any(row.strip().startswith("y =") and row.endswith("in the memory of o") for row in rows)
     agree_on(u, [[np.arange(9.0), np.arange(9.0), 3, 0.5]])
+    assert made_in_a_round(u) == 3  # v, w and u; o lies in the memory of z
 
 
 @pytest.mark.parametrize("guarded", [PLAIN, CHOICE, GUARD, CHECK])
@@ -120,14 +131,7 @@ def test_results(guarded: str, n: int) -> None:
 
 def test_each_result_takes_an_array_of_its_own() -> None:
     """The two arrays that die in each round become two results; the others are new."""
-    function, one = compiled(rounds(PLAIN)), np.ones(9)
-
-    def made(rounds: int) -> int:
-        before = function.context.allocations
-        function.call((one, one, rounds, 0.25))
-        return function.context.allocations - before
-
-    assert made(6) - made(5) == 2
+    assert made_in_a_round(rounds(PLAIN)) == 2
 
 
 def test_no_result_asks_for_what_another_one_may_have() -> None:
