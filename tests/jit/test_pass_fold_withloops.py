@@ -616,9 +616,10 @@ def test_a_loop_over_one_index_repeats_nothing_and_may_replace_what_is_not_read(
     assert "genarray" in after(run, ROWS.format(row=0, upper="n"))
 
 
-@pytest.mark.parametrize(("dear", "rounds", "folds"), [("exp", True, False), ("neg", True, True), ("exp", False, True)])
+@pytest.mark.parametrize("rounds", [False, True])
+@pytest.mark.parametrize(("dear", "folds"), [("exp", False), ("neg", True)])
 def test_what_is_dear_is_not_computed_one_by_one_in_rounds_that_are_no_vectors(
-    dear: str, rounds: bool, folds: bool
+    dear: str, folds: bool, rounds: bool
 ) -> None:
     inner = """
                 int c.2 = loop int c.1 := c
@@ -645,3 +646,27 @@ def test_what_is_dear_is_not_computed_one_by_one_in_rounds_that_are_no_vectors(
             return s.2, d
     """
     assert ("load t[j]" not in after(run, text)) == folds
+
+
+@pytest.mark.parametrize(("dear", "folds"), [("exp", False), ("neg", True)])
+def test_nor_as_long_as_a_condition_holds(dear: str, folds: bool) -> None:
+    text = f"""
+        function f(int n, double[n] a)
+            double[n] t = with [n] disjoint complete
+                genarray double default 0.0
+                part [0] <= [i] < [n]
+                    double x = load a[i]
+                    double y = {dear} x
+                    yield y
+            int c.2, double s.2 = loop int c := 0, double s := 0.0
+                while
+                    bool less = lt c, n
+                    test less
+                round
+                    double v = load t[c]
+                    double s.1 = mul s, v
+                    int more = add c, 1
+                    next more, s.1
+            return s.2, c.2
+    """
+    assert ("load t[c]" not in after(run, text)) == folds

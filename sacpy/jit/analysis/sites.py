@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from math import prod
 
 from sacpy.jit.analysis.ints import Ints
-from sacpy.jit.analysis.straight import is_straight
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import free
 from sacpy.nodes import Node, Record, field
@@ -26,7 +25,7 @@ class Uses(Record):
     """Of one array. `depth`: how many loops are around its definition; `rank`: how many components of an index choose
     the cell; `nested`: it is made in the body of a with-loop; `sites`: by their blocks, each with how many cells it
     loads, as a share of those that there are, where it is loaded `once`: a partition with a step leaves some out;
-    `serial`: in one of them right in rounds with loops or calls inside, which are run one by one and not as vectors;
+    `serial`: in one of them right in the rounds of a loop in order; as vectors run those that become with-loops;
     `once`: every cell at most once in each of them; `each`: every element; `numbered`: elements of cells are named by
     numbers alone; `made`, `last`: where the array is made and last loaded."""
 
@@ -63,7 +62,7 @@ class Sites(Record):
     _place: int = 0
     _loops: list[Names] = field(default_factory=list)
     _shares: list[float] = field(default_factory=list)  # of their indices, those that they run over
-    _serial: list[bool] = field(default_factory=list)  # whether their rounds are certainly run one by one
+    _serial: list[bool] = field(default_factory=list)  # whether their rounds are run one by one
     _depends: dict[str, Names] = field(default_factory=dict)
     _bodies: int = 0  # of with-loops around the place
 
@@ -130,9 +129,9 @@ class Sites(Record):
     def _inner(self, rhs: g.Rhs) -> None:
         match rhs:
             case g.Loop():
-                self._within(_NONE | {"while"}, rhs.condition, rhs.body)
+                self._within(_NONE | {"while"}, rhs.condition, rhs.body, serial=True)
             case g.For():
-                self._counted((rhs.index,), rhs.body, serial=not is_straight(rhs.body))
+                self._counted((rhs.index,), rhs.body, serial=True)
             case g.WithLoop():
                 self._bodies += 1
                 for b in g.blocks(rhs):
