@@ -153,3 +153,49 @@ def test_loops_around_others_are_not_meant() -> None:
                         double l2 = mul l1, h
                         yield l2"""
     assert "access.group" not in lower(rounds(fold), Options())
+
+
+SUMMED = """
+function f(int n, double[n] a, int rounds, double s)
+    double[n] r, double q = for k from 0 to rounds step 1 with double[n] x := a, double p := s
+        double[n] y, double t = with [n] disjoint complete
+            genarray double default 0.0
+            fold from 0.0 by (double t1), (double t2)
+                double t3 = mul t1, {factor}
+                double t4 = add t3, t2
+                give t4
+            part [0] <= [i] < [n]
+                double e = load x[i]
+                double f = add e, 0.5
+                yield f, e
+        double[n] w = with [n] disjoint complete
+            genarray double default 0.0
+            part [0] <= [j] < [n]
+                int l = sub! n, j
+                int m = add! l, -1
+                double c = load y[m]
+                yield c
+        double u = add t, p
+        next w, u
+    return n, r, q
+"""
+SUMS = SUMMED.replace("double t3 = mul t1, {factor}\n                double t4 = add t3, t2", "double t4 = add t1, t2")
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_sums_beside_are_lanes(threads: int) -> None:
+    """The lanes, and the rest of them: a load and a store in each."""
+    text = lower(parsed(SUMS), Options(threads=threads))
+    assert text.count("!llvm.access.group") == 4 and text.count("parallel_accesses") == 2
+    assert vectors(text)[1] == 0
+
+
+def test_other_folds_beside_stay_in_order() -> None:
+    assert "access.group" not in lower(parsed(SUMMED.format(factor=0.5)), Options())
+
+
+@pytest.mark.parametrize("text", [SUMS, SUMMED.format(factor=0.5)])
+@pytest.mark.parametrize("n", [0, 1, 9, 70, 999])
+def test_results_with_sums(n: int, text: str) -> None:
+    whole = np.arange(n) % 4.0  # so that no order of adding up differs
+    agree_on(parsed(text), [[whole, many, 0.5] for many in (0, 1, 2)], Options())

@@ -35,22 +35,27 @@ def undecided(r: Reduction, code: Code, k: int, result: str) -> str:
     return code.op(f"or i1 {same}, {code.op(f'fcmp uno {type_} {result}, {result}')}")
 
 
-def lanes_note(module: Module, width: int, vectors: int) -> str:
-    """The metadata of a loop that fixes the lanes of its accumulators."""
-    parts = [
-        module.node(f'!{{!"llvm.loop.vectorize.width", i32 {width}}}'),
-        module.node(f'!{{!"llvm.loop.interleave.count", i32 {vectors}}}'),
-    ]
-    return ", !llvm.loop " + module.node("!{{self}, " + ", ".join(parts) + "}", distinct=True)
+def lanes_note(module: Module, width: int, vectors: int, group: str = "") -> str:
+    """The metadata of a loop that fixes the lanes of its accumulators; `group`: as for `independent_note`."""
+    width_, count = f'!"llvm.loop.vectorize.width", i32 {width}', f'!"llvm.loop.interleave.count", i32 {vectors}'
+    return _loop_note(module, width_, count, *_independent(group))
 
 
 def scalar_note(module: Module) -> str:
     """The metadata of a loop that is not to be vectorised."""
-    part = module.node('!{!"llvm.loop.vectorize.enable", i1 false}')
-    return ", !llvm.loop " + module.node("!{{self}, " + part + "}", distinct=True)
+    return _loop_note(module, '!"llvm.loop.vectorize.enable", i1 false')
 
 
 def independent_note(module: Module, group: str) -> str:
-    """The metadata of a loop whose rounds may run in any order, as far as the loads and stores of a group go."""
-    part = module.node(f'!{{!"llvm.loop.parallel_accesses", {group}}}')
-    return ", !llvm.loop " + module.node("!{{self}, " + part + "}", distinct=True)
+    """The metadata of a loop whose rounds may run in any order, as far as the loads and stores of a group go; none
+    without a group."""
+    return _loop_note(module, *_independent(group)) if group else ""
+
+
+def _independent(group: str) -> tuple[str, ...]:
+    return (f'!"llvm.loop.parallel_accesses", {group}',) if group else ()
+
+
+def _loop_note(module: Module, *parts: str) -> str:
+    nodes = [module.node("!{" + part + "}") for part in parts]
+    return ", !llvm.loop " + module.node("!{{self}, " + ", ".join(nodes) + "}", distinct=True)

@@ -6,7 +6,8 @@ to be noted it leaves after the innermost loop, so that LLVM can vectorise that.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import chain
 
 from sacpy.jit.analysis.straight import is_guarded, is_straight_cell
@@ -123,33 +124,37 @@ class Nest(Record):
             case "lanes" if head.rest:
                 self.lanes_loops(head, lower, upper, inner)
             case "lanes":
-                note = lanes_note(low.code.module, head.size, head.vectors)
-                count_loop(low, lower, upper, step, inner, note)
+                with self.group(head) as group:
+                    note = lanes_note(low.code.module, head.size, head.vectors, group)
+                    count_loop(low, lower, upper, step, inner, note)
             case "single":
                 count_loop(low, lower, upper, step, inner, scalar_note(low.code.module))
-            case "serial" if not rest and self.writes_over(head.axis):
-                module, outside = low.code.module, low.code.group
-                low.code.group = module.node("!{}", distinct=True)
-                note = independent_note(module, low.code.group)
-                count_loop(low, lower, upper, "1" if head.size else step, inner, note)
-                low.code.group = outside
             case "serial":
-                count_loop(low, lower, upper, "1" if head.size else step, inner)
+                with self.group(head) as group:
+                    note = independent_note(low.code.module, group)
+                    count_loop(low, lower, upper, "1" if head.size else step, inner, note)
             case _:
                 raise AssertionError(head)
 
-    def writes_over(self, axis: int) -> bool:
-        """Whether the innermost loop may write over what it reads. LLVM would ask at run time whether that is so, and
-        then make no vectors; it is told that no round needs what another one writes. (It would take that as leave to
-        load what conditions guard, too.)"""
-        results = [s.result for s in self.sinks if isinstance(s, ArraySink)]
-        body = self.nest.body
+    @contextmanager
+    def group(self, loop: Loop) -> Iterator[str]:
+        """What the loads and stores of a loop belong to where it may write over what it reads; else nothing. LLVM would
+        ask at run time whether that is so, and then make no vectors; it is told that no round needs what another one
+        writes. (It would take that as leave to load what conditions guard, too.)"""
+        code = self.lowering.code
+        outside, code.group = code.group, code.module.node("!{}", distinct=True) if self.writes_over(loop) else ""
+        yield code.group
+        code.group = outside
+
+    def writes_over(self, loop: Loop) -> bool:
+        """Whether a loop may write over what it reads, and has nothing but loads, operations, stores and sums inside."""
         return (
-            axis == self.partition.rank - 1
-            and len(results) == len(self.sinks)
-            and any(r.over for r in results)
-            and is_straight_cell(body, in_place=True)
-            and not is_guarded(body)
+            loop is self.nest.loops[-1]
+            and not self.nest.leaves
+            and any(isinstance(s, ArraySink) and s.result.over for s in self.sinks)
+            and all(isinstance(s, ArraySink) or (isinstance(s, FoldSink) and s.reduction) for s in self.sinks)
+            and is_straight_cell(self.nest.body, in_place=True)
+            and not is_guarded(self.nest.body)
         )
 
     def ahead(self, k: int) -> None:
@@ -215,8 +220,10 @@ class Nest(Record):
         whole = code.op(f"and i64 {count}, {-loop.size * loop.vectors}")
         some = code.op(f"select i1 {code.op(f'icmp sgt i64 {whole}, 0')}, i64 {whole}, i64 0")
         middle = code.sum(lower, some)
-        count_loop(self.lowering, lower, middle, "1", inner, lanes_note(code.module, loop.size, loop.vectors))
-        count_loop(self.lowering, middle, upper, "1", inner, lanes_note(code.module, REST, 1))
+        for first, last, width, vectors in ((lower, middle, loop.size, loop.vectors), (middle, upper, REST, 1)):
+            with self.group(loop) as group:
+                note = lanes_note(code.module, width, vectors, group)
+                count_loop(self.lowering, first, last, "1", inner, note)
 
     def block_end(self, start: str, width: str, upper: str) -> str:
         """Where a block of `width` indices ends."""
