@@ -61,6 +61,33 @@ CHECK = """bool p = lt h, 1e9
                 double g = add h, 0.5"""
 
 
+SUMMED = """
+function f(int n, double[n] a, int rounds, double s)
+    double[n] r, double q = for k from 0 to rounds step 1 with double[n] x := a, double p := s
+        double[n] y, double t = with [n] disjoint complete
+            genarray double default 0.0
+            fold from 0.0 by (double t1), (double t2)
+                double t3 = mul t1, {factor}
+                double t4 = add t3, t2
+                give t4
+            part [0] <= [i] < [n]
+                double e = load x[i]
+                double f = add e, 0.5
+                yield f, e
+        double[n] w = with [n] disjoint complete
+            genarray double default 0.0
+            part [0] <= [j] < [n]
+                int l = sub! n, j
+                int m = add! l, -1
+                double c = load y[m]
+                yield c
+        double u = add t, p
+        next w, u
+    return n, r, q
+"""
+SUMS = SUMMED.replace("double t3 = mul t1, {factor}\n                double t4 = add t3, t2", "double t4 = add t1, t2")
+
+
 def rounds(guarded: str) -> Unit:
     return parsed(ROUNDS.format(guarded=guarded))
 
@@ -120,6 +147,7 @@ def test_what_a_loop_has_made_is_overwritten_where_loads_are_guarded_too() -> No
     assert any(row.strip().startswith("y =") and row.endswith("in the memory of o") for row in rows)
     agree_on(u, [[np.arange(9.0), np.arange(9.0), 3, 0.5]])
     assert made_in_a_round(u) == 3  # v, w and u; o lies in the memory of z
+    assert lower(u, Options()).count("!llvm.access.group") == 2  # of o
 
 
 @pytest.mark.parametrize("guarded", [PLAIN, CHOICE, GUARD, CHECK])
@@ -143,6 +171,16 @@ def test_no_result_asks_for_what_another_one_may_have() -> None:
     assert lower(parsed(text), Options()).count("call i1 @sacpy.unique") == 3
 
 
+def test_only_innermost_loops_are_meant() -> None:
+    text = SUMS.replace("[n]", "[n,n]").replace("part [0] <= [i] <", "part [0,0] <= [h,i] <").replace("x[i]", "x[h,i]")
+    text = (
+        text.replace("part [0] <= [j] <", "part [0,0] <= [g,j] <")
+        .replace("y[m]", "y[m,g]")
+        .replace("return n,", "return n, n,")
+    )
+    assert lower(parsed(text), Options()).count("parallel_accesses") == 2
+
+
 def test_loops_around_others_are_not_meant() -> None:
     fold = """double g = with
                     fold from 0.0 by (double s0), (double s1)
@@ -153,33 +191,6 @@ def test_loops_around_others_are_not_meant() -> None:
                         double l2 = mul l1, h
                         yield l2"""
     assert "access.group" not in lower(rounds(fold), Options())
-
-
-SUMMED = """
-function f(int n, double[n] a, int rounds, double s)
-    double[n] r, double q = for k from 0 to rounds step 1 with double[n] x := a, double p := s
-        double[n] y, double t = with [n] disjoint complete
-            genarray double default 0.0
-            fold from 0.0 by (double t1), (double t2)
-                double t3 = mul t1, {factor}
-                double t4 = add t3, t2
-                give t4
-            part [0] <= [i] < [n]
-                double e = load x[i]
-                double f = add e, 0.5
-                yield f, e
-        double[n] w = with [n] disjoint complete
-            genarray double default 0.0
-            part [0] <= [j] < [n]
-                int l = sub! n, j
-                int m = add! l, -1
-                double c = load y[m]
-                yield c
-        double u = add t, p
-        next w, u
-    return n, r, q
-"""
-SUMS = SUMMED.replace("double t3 = mul t1, {factor}\n                double t4 = add t3, t2", "double t4 = add t1, t2")
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -147,10 +147,9 @@ class Nest(Record):
         code.group = outside
 
     def writes_over(self, loop: Loop) -> bool:
-        """Whether a loop may write over what it reads, and has nothing but loads, operations, stores and sums inside."""
+        """Whether a loop may write over what it reads, and has nothing but loads, operations, stores, sums inside."""
         return (
             loop is self.nest.loops[-1]
-            and not self.nest.leaves
             and any(isinstance(s, ArraySink) and s.result.over for s in self.sinks)
             and all(isinstance(s, ArraySink) or (isinstance(s, FoldSink) and s.reduction) for s in self.sinks)
             and is_straight_cell(self.nest.body, in_place=True)
