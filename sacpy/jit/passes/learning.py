@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 from sacpy.jit.analysis.certain import quotient
 from sacpy.jit.analysis.facts import HIGHEST, LOWEST, Facts, Sum, product
+from sacpy.jit.analysis.rounds import Change, changes
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.operations import PLACES
 from sacpy.jit.passes.simplify import Simplifier
@@ -87,6 +88,33 @@ class Learned(Known):
                 self._describe(target, rhs)
             elif target.type == LONG:
                 self._describe_long(target, rhs)
+
+    def _define_rounds(self, targets: tuple[g.Var, ...], r: g.For, span: Span) -> None:
+        Simplifier._define_rounds(self.walk, targets, r, span)
+        carried = changes(r)
+        for t, p, first in zip(targets, r.params, r.initial):
+            if p.name in carried:
+                self.learn_carried(t, first, carried[p.name], r.step, (r.lower, r.upper, None))
+
+    def learn_carried(
+        self, v: g.Var, first: g.Atom, change: Change, step: int, bounds: tuple[g.Atom, g.Atom, g.Atom | None]
+    ) -> None:
+        """What a carried int is in a round, or behind the loop, which `bounds` has no counter of."""
+        lower, upper, counter = bounds
+        if abs(step) != 1:
+            return
+        start, (low, high) = self.form(first), change
+        rounds = (self.form(upper) - self.form(lower)).times(step)
+        if not all(self.fits(start + rounds.times(by)) for by in change if by):
+            return  # it might wrap
+        before = rounds if counter is None else (self.form(counter) - self.form(lower)).times(step)
+        certain = counter is not None or self.at_most(ZERO, rounds)
+        if certain or low == 0:
+            self.learn(self.form(v) - start - before.times(low))
+        elif low > 0:
+            self.learn(self.form(v) - start)
+        if certain or high == 0:
+            self.learn(start + before.times(high) - self.form(v))
 
     def _describe_long(self, target: g.Var, op: g.Op) -> None:
         """In 64 bits, sums of ints do not wrap."""

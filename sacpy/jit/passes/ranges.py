@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sacpy.jit.analysis.facts import HIGHEST, LOWEST, Sum
+from sacpy.jit.analysis.rounds import changes
 from sacpy.jit.ir import graph as g
 from sacpy.jit.passes.learning import Learned
 from sacpy.jit.passes.simplify import Simplifier
@@ -46,6 +47,7 @@ class Ranges(Learned):
             assume=self.assume,
             check=self.check,
             _define_once=self._define_once,
+            _define_rounds=self._define_rounds,
             bind=self.bind,
             rhs=self.rhs,
             with_loop=self.with_loop,
@@ -151,6 +153,7 @@ class Ranges(Learned):
         if isinstance(r, g.For):
             lower, upper, initial = self.walk.atom(r.lower), self.walk.atom(r.upper), self.walk.atoms(r.initial)
             counter, params = self.walk.bind(r.index), self.walk.binds(r.params)
+            carried = changes(r)
 
             def before() -> None:
                 if r.step > 0:
@@ -159,6 +162,9 @@ class Ranges(Learned):
                     self.learn_order(counter, lower)
                     self.learn_order(upper, counter, 1)
                     self.learn_order(upper, lower, 1)
+                for old, p, first in zip(r.params, params, initial):
+                    if old.name in carried:
+                        self.learn_carried(p, first, carried[old.name], r.step, (lower, upper, counter))
 
             body = self.walk.inside(r.body, before)
             return g.For(counter, lower, upper, r.step, params, initial, body, r.few, r.associative, r.combine)

@@ -149,11 +149,14 @@ class Simplifier(Walker):
                 if self.runs_never(rhs.lower, rhs.upper, rhs.step):
                     self.aliases(targets, rhs.initial)
                 else:
-                    super().define(targets, rhs, span)
+                    self._define_rounds(targets, rhs, span)
             case g.WithLoop():
                 self._define_with_loop(targets, rhs, span)
             case _:
                 super().define(targets, rhs, span)
+
+    def _define_rounds(self, targets: tuple[g.Var, ...], r: g.For, span: Span) -> None:
+        super().define(targets, r, span)
 
     def aliases(self, targets: tuple[g.Var, ...], atoms: tuple[g.Atom, ...]) -> None:
         """Lets atoms stand for variables."""
