@@ -16,6 +16,7 @@ from tests.jit.pass_tools import after
 KEPT = """
 function f(int n, int m, double[n] x, int b)
     int first = {first}
+    int last = sub n, 1
     double[n] z = with [n]
         genarray double default 0.0
     int j, double[n] r, int o = for k from {bounds} with int i := first, double[n] s := z, int h := 5
@@ -46,6 +47,13 @@ PLAIN = {
 }
 
 
+GROWING = {"otherwise": "int d = add i, 1", "same": "d"}
+
+
+def only(check: str) -> dict[str, str]:
+    return {"checks": f"bool q1 = {check}\n            check q1 : one"}
+
+
 def kept(**changed: str) -> str:
     return after(run, KEPT.format(**{**PLAIN, **changed}))
 
@@ -67,6 +75,12 @@ def test_an_index_from_the_end() -> None:
         pytest.param({"step": "sub i, 1"}, id="it goes below its first value"),
         pytest.param({"first": "add b, 0"}, id="it begins anywhere"),
         pytest.param({"first": "add 2147483000, 0"}, id="it may wrap"),
+        pytest.param({"first": "add -2147483000, 0", "step": "sub i, 1", **only("le i, 5")}, id="it may wrap below"),
+        pytest.param(
+            {"bounds": "0 to n step 2", **GROWING, **only("le k, i")}, id="the counter goes two steps at once"
+        ),
+        pytest.param({"bounds": "last to -1 step -1", **only("le i, 0")}, id="the counter goes down"),
+        pytest.param({"step": "select p, i, h", "next": "a, t, a"}, id="it may be another one's value"),
         pytest.param({"step": "add i, b"}, id="it grows by anything"),
         pytest.param({"next": "h, t, a"}, id="another one takes its place"),
         pytest.param({"same": "d"}, id="it is set in a branch"),
@@ -85,11 +99,17 @@ def test_checks_of_others_stay(changed: dict[str, str]) -> None:
     assert "check q" in kept(**changed)
 
 
+def test_rounds_of_a_counter_that_goes_down() -> None:
+    assert "check" not in kept(bounds="last to -1 step -1")
+
+
 @pytest.mark.parametrize(
     ("changed", "stays"),
     [
         ({"behind": "le 0, j", "bounds": "0 to b step 1"}, False),
         ({"behind": "le j, b", "bounds": "0 to b step 1"}, True),  # b may be negative
+        ({"behind": "le 0, j", "bounds": "0 to b step 1", **GROWING}, False),
+        ({"behind": "le 1, j", "bounds": "0 to b step 1", **GROWING}, True),
         ({"behind": "lt j, n"}, True),
         ({"behind": "le 1, j"}, True),
         ({"behind": "le j, 0", "step": "sub i, 1", "checks": "bool q1 = le 0, m"}, False),
