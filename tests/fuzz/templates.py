@@ -1009,6 +1009,29 @@ def handed_on(r: random.Random, name: str) -> Template:
     return Template(text, name, ((b, ("n", "m", many)),), (b, ("n", "m", many)))
 
 
+def pointers(r: random.Random, name: str) -> Template:
+    """An index that goes on, back or nowhere in each round, as the data say."""
+    b = _number(r)
+    first, steps = r.choice((("0", (0, 1, 1)), ("m - 1", (0, -1, -1)), ("0", (0, 1, 2)), ("1", (-1, 0, 1))))
+    at = r.choice(("j", "j", "max(min(j, m - 1), 0)"))
+    loop = r.choice(("i = 0; i < n; i++", "i = 0; i < m; i++", "i = n - 1; i >= 0; i--", "i = 0; i < n; i += 2"))
+    ways = [f"r[{at}] = x{r.choice(('', ' + x', f' - {_unit(b)}'))}; j = j + {r.choice(steps)};" for _ in range(2)]
+    skip = f"if ({r.choice(('j < m && ', 'j >= 0 && ', 'j < m && j >= 0 && '))}x > {_zero(b)}) {{ {ways[0]} }}"
+    body = r.choice((skip, f"if (x > {_zero(b)}) {{ {ways[0]} }} else {{ {ways[1]} }}"))
+    text = f"""{b}[m] {name}({b}[n] a, {b}[m] r)
+{{
+  j = {first};
+  for ({loop}) {{
+    x = a[i % n];
+    {body}
+  }}
+  return j >= 0 && j < m ? {{ [i] -> r[i] + to{b[0]}(j) * r[j] | [i] < [m] }} : r;
+}}
+
+"""
+    return Template(text, name, ((b, ("n",)), (b, ("m",))), (b, ("m",)), least=1)
+
+
 def tables(r: random.Random, name: str) -> Template:
     """Columns of a table that all points need, or all rounds."""
     b, many = _number(r), r.choice((3, 5, 6, 8))
@@ -1044,5 +1067,5 @@ TEMPLATES: tuple[Callable[[random.Random, str], Template], ...] = (
     drafted, drafted, moving, moving, moving, moving, pairwise, pairwise, unpacked, unpacked, unpacked, unpacked,
     unpacked, unpacked, chain, accumulated, scatter, scatter, pairwise, pairwise, placed, placed, placed, placed,
     placed, placed, placed, placed, distributed, distributed, apart, apart, apart, apart,
-    tables, tables, tables, tables, handed_on, handed_on, handed_on, handed_on,
+    pointers, pointers, pointers, tables, tables, tables, tables, handed_on, handed_on, handed_on, handed_on,
 )  # fmt: skip
