@@ -23,21 +23,22 @@ from typing import NamedTuple
 from sacpy.lang.source import Source, Span
 from sacpy.lang.tokens import Token
 
-_STRING = r'"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"'
-_CHAR = r"'[^'\\\n]*+(?:\\.[^'\\\n]*+)*+'"
-_COMMENT = r"/\*[^*]*+(?:\*(?!/)[^*]*+)*+\*/|//[^\n]*+"
+# Before 3.11.5, Python goes wrong where a group is repeated possessively (`(..)*+`), so groups are atomic: `(?>(..)*)`.
+_STRING = r'"[^"\\\n]*+(?>(?:\\.[^"\\\n]*+)*)"'
+_CHAR = r"'[^'\\\n]*+(?>(?:\\.[^'\\\n]*+)*)'"
+_COMMENT = r"/\*[^*]*+(?>(?:\*(?!/)[^*]*+)*)\*/|//[^\n]*+"
 _NUMBER = r"""(?:0[xX](?:[0-9a-fA-F]*+\.?[0-9a-fA-F]*[pP][+-]?[0-9]+|[0-9a-fA-F]*+)
-    |[0-9]++(?:\.(?!\.)[0-9]*+)?+(?:[eE][+-]?[0-9]++)?+|\.[0-9]++(?:[eE][+-]?[0-9]++)?+)[A-Za-z0-9_]*+"""
+    |[0-9]++(?>(?:\.(?!\.)[0-9]*+)?)(?>(?:[eE][+-]?[0-9]++)?)|\.[0-9]++(?>(?:[eE][+-]?[0-9]++)?))[A-Za-z0-9_]*+"""
 # Everything that is neither ASCII nor anything else may stand in an operator's name: what no operator takes is reported
 # as a stray character later.
-_RUN = r"""(?:[^\t-\r "\#'(),./0-9;A-Z\[\]_a-z{}]++|/(?![*/])|\.(?![0-9]))++"""
+_RUN = r"""(?>(?:[^\t-\r "\#'(),./0-9;A-Z\[\]_a-z{}]++|/(?![*/])|\.(?![0-9]))+)"""
 _REST = (
     rf"(?P<name>[A-Za-z_][A-Za-z0-9_]*+)|(?P<mark>[()\[\]{{}},;])|(?P<number>{_NUMBER})|(?P<run>{_RUN})"
     rf"|(?P<comment>{_COMMENT})|(?P<string>{_STRING})|(?P<char>{_CHAR})"
 )
 _BAD = r"""(?P<badstring>"[^\r\n]*+)|(?P<badchar>'[^\r\n]*+)|(?P<badcomment>/\*[\s\S]*+)"""
 # A directive reaches to the end of its line; a comment that begins on it may reach further.
-_DIRECTIVE = rf"""\#(?P<directive>(?:[^"'/\n]++|{_COMMENT}|{_STRING}|{_CHAR}|/\*[\s\S]*+|[^\n])*+)"""
+_DIRECTIVE = rf"""\#(?P<directive>(?>(?:[^"'/\n]++|{_COMMENT}|{_STRING}|{_CHAR}|/\*[\s\S]*+|[^\n])*))"""
 _SPACE = r"[ \t\r\n\f\v]*+"
 
 _TEXT = re.compile(f"{_SPACE}(?:{_REST}|{_DIRECTIVE}|{_BAD})", re.VERBOSE)

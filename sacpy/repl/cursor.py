@@ -18,7 +18,7 @@ OPENERS = {"(": ")", "[": "]", "{": "}"}
 CLOSERS = frozenset(OPENERS.values())
 
 _PIECE = re.compile(
-    r"""(?P<comment>//[^\n]*|/\*[^*]*+(?:\*(?!/)[^*]*+)*+\*/)
+    r"""(?P<comment>//[^\n]*|/\*[^*]*+(?>(?:\*(?!/)[^*]*+)*)\*/)
     |(?P<opencomment>/\*[\s\S]*)
     |(?P<string>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')
     |(?P<openstring>["'][^\n]*)
@@ -29,7 +29,7 @@ _PIECE = re.compile(
     re.VERBOSE | re.ASCII,
 )
 _BRACKET = re.compile(
-    r"""//[^\n]*|/\*[^*]*+(?:\*(?!/)[^*]*+)*+\*/
+    r"""//[^\n]*|/\*[^*]*+(?>(?:\*(?!/)[^*]*+)*)\*/
     |(?P<opencomment>/\*[\s\S]*)
     |"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'
     |["'][^\n]*

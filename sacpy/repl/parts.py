@@ -23,7 +23,7 @@ _ASKED = r"[A-Za-z_]\w*(?:::[A-Za-z_]\w*)?\?{1,2}\s*\Z"  # `name?`
 _FIRST = re.compile(rf"\s*(?::|\?|{_ASKED})", re.ASCII)
 _LATER = re.compile(rf"\s*(?::[A-Za-z]|\?\S|{_ASKED})", re.ASCII)
 _SHELL = re.compile(r"\s*!\s*([^\s;|&<>()]+)")
-_REMARKS = re.compile(r"(?:\s++|//[^\n]*+|/\*[^*]*+(?:\*(?!/)[^*]*+)*+\*/)*+(?:/\*[\s\S]*)?")
+_REMARKS = re.compile(r"(?>(?:\s++|//[^\n]*+|/\*[^*]*+(?>(?:\*(?!/)[^*]*+)*)\*/)*)(?:/\*[\s\S]*)?")
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 

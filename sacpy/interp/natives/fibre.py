@@ -122,7 +122,7 @@ _BOUND = re.compile(rb"[+-]?[0-9]*")
 _PLAIN = re.compile(rb'[^\[\]#"]*')
 _WORD = re.compile(rb'[^ \t\r\n\f\v\[\]#"]*')
 _TOKEN = re.compile(rb'[^ \t\r\n\f\[\]#",:]*')
-_QUOTED = re.compile(rb'"(?:[^"\n\\]++|\\.)*+"?')
+_QUOTED = re.compile(rb'"(?>(?:[^"\n\\]++|\\.)*)"?')
 _INTEGER = re.compile(rb"([+-]?[0-9]+)(?:u?[bsil]|u?ll)?", re.IGNORECASE)
 _REAL = re.compile(rb"[+-]?[0-9]+\.?[0-9]*(?:[de](?:[+-]?[0-9]+)?)?", re.IGNORECASE)
 
