@@ -10,16 +10,19 @@ holds in each case.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from sacpy.jit.analysis.certain import quotient
 from sacpy.jit.analysis.facts import HIGHEST, LOWEST, Facts, Sum, product
-from sacpy.jit.analysis.rounds import Change, changes
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.operations import PLACES
 from sacpy.jit.passes.simplify import Simplifier
 from sacpy.jit.passes.summing import ZERO, Known, is_moderate
 from sacpy.lang.source import Span
 from sacpy.lang.types import BITS, SIGNED
+
+if TYPE_CHECKING:
+    from sacpy.jit.analysis.rounds import Change
 
 LONG = g.ScalarType("long")
 LONG_RANGE = (-(1 << 63), (1 << 63) - 1)
@@ -91,7 +94,7 @@ class Learned(Known):
 
     def _define_rounds(self, targets: tuple[g.Var, ...], r: g.For, span: Span) -> None:
         Simplifier._define_rounds(self.walk, targets, r, span)
-        carried = changes(r)
+        carried = changes_of(r)
         for t, p, first in zip(targets, r.params, r.initial):
             if p.name in carried:
                 self.learn_carried(t, first, carried[p.name], r.step, (r.lower, r.upper, None))
@@ -284,6 +287,15 @@ class Learned(Known):
         least, greatest = self.facts.least, self.facts.greatest
         corners = [x * y for x in (least(a), greatest(a)) for y in (least(b), greatest(b))]
         return min(corners), max(corners)
+
+
+def changes_of(r: g.For) -> dict[str, Change]:
+    """By how much a round changes the ints that a loop carries; the analysis is loaded where there are such."""
+    if not any(p.type == g.INT for p in r.params):
+        return {}
+    from sacpy.jit.analysis.rounds import changes
+
+    return changes(r)
 
 
 def _interval(op: g.Op, facts: Facts, form: Callable[[g.Atom], Sum]) -> tuple[int, int]:

@@ -18,9 +18,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sacpy.jit.analysis.facts import HIGHEST, LOWEST, Sum
-from sacpy.jit.analysis.rounds import changes
 from sacpy.jit.ir import graph as g
-from sacpy.jit.passes.learning import Learned
+from sacpy.jit.passes.learning import Learned, changes_of
 from sacpy.jit.passes.simplify import Simplifier
 from sacpy.jit.passes.summing import ZERO
 from sacpy.jit.passes.units import on_functions
@@ -153,7 +152,7 @@ class Ranges(Learned):
         if isinstance(r, g.For):
             lower, upper, initial = self.walk.atom(r.lower), self.walk.atom(r.upper), self.walk.atoms(r.initial)
             counter, params = self.walk.bind(r.index), self.walk.binds(r.params)
-            carried = changes(r)
+            carried = changes_of(r)
 
             def before() -> None:
                 if r.step > 0:
