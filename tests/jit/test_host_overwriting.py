@@ -172,13 +172,14 @@ def test_no_result_asks_for_what_another_one_may_have() -> None:
 
 
 def test_only_innermost_loops_are_meant() -> None:
-    text = SUMS.replace("[n]", "[n,n]").replace("part [0] <= [i] <", "part [0,0] <= [h,i] <").replace("x[i]", "x[h,i]")
+    text = ROUNDS.format(guarded=PLAIN).replace("double[n]", "double[n,n]").replace("with [n]", "with [n,n]")
+    for outer, inner in (("g1", "i"), ("g2", "j")):
+        text = text.replace(f"part [0] <= [{inner}] < [n]", f"part [0,0] <= [{outer},{inner}] < [n,n]")
     text = (
-        text.replace("part [0] <= [j] <", "part [0,0] <= [g,j] <")
-        .replace("y[m]", "y[m,g]")
-        .replace("return n,", "return n, n,")
+        text.replace("x[i]", "x[g1,i]").replace("z[i]", "z[g1,i]").replace("y[m]", "y[m,g2]").replace("v[m]", "v[m,g2]")
     )
-    assert lower(parsed(text), Options()).count("parallel_accesses") == 2
+    text = text.replace("return n, r, n, q", "return n, n, r, n, n, q")
+    assert lower(parsed(text), Options()).count("parallel_accesses") == 1
 
 
 def test_loops_around_others_are_not_meant() -> None:

@@ -15,7 +15,8 @@ from typing import Any, TypeVar, overload
 
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.names import Names
-from sacpy.lang.source import Span
+from sacpy.lang.constants import zero
+from sacpy.lang.source import NOWHERE, Span
 from sacpy.nodes import replace
 
 R = TypeVar("R")
@@ -279,6 +280,14 @@ def bound(block: g.Block) -> set[str]:
 def callees(f: g.Function) -> set[str]:
     """The functions that a function calls."""
     return {s.rhs.function for s in g.statements(f.body) if isinstance(s, g.Let) and isinstance(s.rhs, g.Call)}
+
+
+def new_arrays(targets: tuple[g.Var, ...], index: tuple[g.Var, ...], body: g.Block, span: Span = NOWHERE) -> g.Let:
+    """What makes new arrays of the elements, or cells, that a body gives for each index."""
+    frame = g.extents_of(targets[0])[: len(index)]
+    p = g.Partition((g.integer(0),) * len(index), frame, None, None, index, body, (), span)
+    operators = tuple(g.Genarray(t.base, g.extents_of(t)[len(index) :], g.Const(t.base, zero(t.base))) for t in targets)
+    return g.Let(targets, g.WithLoop(frame, (p,), operators, disjoint=True, complete=True), span)
 
 
 def loaded_only(*bodies: g.Block) -> set[str]:

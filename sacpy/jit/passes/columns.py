@@ -24,11 +24,10 @@ from collections.abc import Iterator
 from sacpy.jit.analysis.facts import Sum
 from sacpy.jit.analysis.straight import is_straight_cell
 from sacpy.jit.ir import graph as g
-from sacpy.jit.ir.rewrite import bound, rights
+from sacpy.jit.ir.rewrite import bound, new_arrays, rights
 from sacpy.jit.passes.ranges import Ranges
 from sacpy.jit.passes.simplify import Simplifier
-from sacpy.jit.passes.units import wherever
-from sacpy.lang.constants import zero
+from sacpy.jit.passes.units import on_functions
 from sacpy.nodes import Node
 
 SHUFFLED = 4  # elements of a cell at most of which vectors are shuffled
@@ -162,14 +161,12 @@ class _Copier:
             ),
             (element,),
         )
-        p = g.Partition((g.integer(0),) * len(frame), frame, None, None, index, body)
         target = supply.var(array.name, g.ArrayType(array.base, frame))
-        made = g.WithLoop(frame, (p,), (g.Genarray(array.base, (), g.Const(array.base, zero(array.base))),), True, True)
-        self.walk.define((target,), self.known.rhs(made))
+        self.walk.let(new_arrays((target,), index, body))
         return target
 
 
-@wherever(lambda r: isinstance(r, g.Load) and len(r.index) > 1 and isinstance(r.index[-1], g.Const))
+@on_functions
 def run(function: g.Function) -> g.Function:
     """A unit whose lanes load columns from copies of them, where that pays."""
     loops = (s.rhs for s in g.statements(function.body) if isinstance(s, g.Let) and g.is_nested(s.rhs))

@@ -23,11 +23,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from sacpy.jit.ir import graph as g
-from sacpy.jit.ir.rewrite import free, rights
+from sacpy.jit.ir.rewrite import free, new_arrays, rights
 from sacpy.jit.passes.ranges import Ranges
 from sacpy.jit.passes.simplify import Simplifier
 from sacpy.jit.passes.units import on_functions
-from sacpy.lang.constants import zero
 from sacpy.lang.source import NOWHERE, Span
 from sacpy.nodes import replace
 
@@ -95,11 +94,7 @@ class _Detacher:
         index = tuple(self.walk.supply.var("i", g.integer(0).type) for _ in target.type.extents)
         element = self.walk.supply.var("x", g.ScalarType(target.type.base))
         body = g.Block((g.Let((element,), g.Load(view.array, (*view.index, *index)), s.span),), (element,))
-        part = g.Partition(tuple(g.integer(0) for _ in index), target.type.extents, None, None, index, body, (), s.span)
-        operator = g.Genarray(target.type.base, (), g.Const(target.type.base, zero(target.type.base)))
-        return g.Let(
-            s.targets, g.WithLoop(target.type.extents, (part,), (operator,), disjoint=True, complete=True), s.span
-        )
+        return new_arrays(s.targets, index, body, s.span)
 
 
 def _outlives(view: str, array: str, later: Sequence[g.Stmt], results: Sequence[g.Atom]) -> bool:

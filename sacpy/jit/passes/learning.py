@@ -22,7 +22,7 @@ from sacpy.lang.source import Span
 from sacpy.lang.types import BITS, SIGNED
 
 if TYPE_CHECKING:
-    from sacpy.jit.analysis.rounds import Change
+    from sacpy.jit.analysis.carried_ints import Change
 
 LONG = g.ScalarType("long")
 LONG_RANGE = (-(1 << 63), (1 << 63) - 1)
@@ -293,7 +293,7 @@ def changes_of(r: g.For) -> dict[str, Change]:
     """By how much a round changes the ints that a loop carries; the analysis is loaded where there are such."""
     if not any(p.type == g.INT for p in r.params):
         return {}
-    from sacpy.jit.analysis.rounds import changes
+    from sacpy.jit.analysis.carried_ints import changes
 
     return changes(r)
 

@@ -26,10 +26,9 @@ from itertools import product
 from math import prod
 
 from sacpy.jit.ir import graph as g
-from sacpy.jit.ir.rewrite import Rewriter, inner_binders, names_of, rights, uses
+from sacpy.jit.ir.rewrite import Rewriter, inner_binders, names_of, new_arrays, rights, uses
 from sacpy.jit.passes.mappings import stands
 from sacpy.jit.passes.units import wherever
-from sacpy.lang.constants import zero
 from sacpy.nodes import Record, field, replace
 
 ELEMENTS = 16  # of a cell at most
@@ -227,59 +226,61 @@ class _Splitter(Rewriter):
         params: list[g.Var] = []
         initial: list[g.Atom] = []
         for p, first in zip(r.params, r.initial):
-            if p.name not in self.found:
+            cells = self.found.get(p.name)
+            if cells is None:
                 params.append(p)
                 initial.append(first)
                 continue
             assert isinstance(first, g.Var)
-            self.parts[p.name] = self.planes(p)
+            self.parts[p.name] = self.elements(p, cells)
             params += self.parts[p.name]
-            taken = self.planes(first, self.found[p.name].extents)
+            taken = self.elements(first, cells)
             initial += taken
-            yield self.apart(self.var(first), taken, self.found[p.name].extents)
+            yield self.apart(self.var(first), taken, cells.extents)
         new = super().rhs(replace(r, params=tuple(params), initial=tuple(initial)))
         assert isinstance(new, g.For | g.Loop)
         results: list[g.Atom] = []
         targets: list[g.Var] = []
         together: list[g.Let] = []
         for t, p, result in zip(s.targets, r.params, new.body.results):
-            if p.name not in self.found:
+            cells = self.found.get(p.name)
+            if cells is None:
                 targets.append(self.bind(t))
                 results.append(result)
                 continue
             results += self.parts[self.next[p.name]]
-            parts = self.planes(t, self.found[p.name].extents)
+            parts = self.elements(t, cells)
             targets += parts
-            together.append(self.together(self.bind(t), parts, self.found[p.name].extents))
+            together.append(self.together(self.bind(t), parts, cells.extents))
         yield g.Let(tuple(targets), replace(new, body=g.Block(new.body.statements, tuple(results))), s.span)
         yield from together
 
-    def planes(self, array: g.Var, extents: tuple[int, ...] | None = None) -> list[g.Var]:
-        """New variables for the elements of an array's cells."""
-        extents = extents or self.found[array.name].extents
+    def elements(self, array: g.Var, cells: _Cells) -> list[g.Var]:
+        """New variables for what an array of cells becomes."""
         type_ = self.type(array.type)
         assert isinstance(type_, g.ArrayType)
-        frame = type_.extents[: -len(extents)]
-        return [self.supply.var(array.name, g.ArrayType(array.base, frame)) for _ in range(prod(extents))]
+        frame = type_.extents[: -len(cells.extents)]
+        return [self.supply.var(array.name, g.ArrayType(array.base, frame)) for _ in range(prod(cells.extents))]
+
+    def indices(self, parts: list[g.Var]) -> tuple[tuple[g.Var, ...], tuple[g.Var, ...]]:
+        """New variables for an index of arrays, and for what these have there."""
+        index = tuple(self.supply.var("i", g.INT) for _ in g.extents_of(parts[0]))
+        return index, tuple(self.supply.var("t", g.ScalarType(v.base)) for v in parts)
 
     def apart(self, array: g.Var, parts: list[g.Var], extents: tuple[int, ...]) -> g.Let:
-        """The with-loop that takes an array of cells apart."""
-        frame = g.extents_of(parts[0])
-        index = tuple(self.supply.var("i", g.INT) for _ in frame)
-        values = tuple(self.supply.var("t", g.ScalarType(array.base)) for _ in parts)
+        """What takes an array of cells apart."""
+        index, values = self.indices(parts)
         loads = (g.Load(array, (*index, *map(g.integer, at))) for at in product(*map(range, extents)))
         body = g.Block(tuple(g.Let((v,), x) for v, x in zip(values, loads)), values)
-        return _whole(tuple(parts), frame, index, body, ())
+        return new_arrays(tuple(parts), index, body)
 
     def together(self, array: g.Var, parts: list[g.Var], extents: tuple[int, ...]) -> g.Let:
-        """The with-loop that makes an array of cells of its parts."""
-        frame = g.extents_of(parts[0])
-        index = tuple(self.supply.var("i", g.INT) for _ in frame)
-        values = tuple(self.supply.var("t", g.ScalarType(array.base)) for _ in parts)
+        """What makes an array of cells of its parts."""
+        index, values = self.indices(parts)
         cell = self.supply.var("c", g.ArrayType(array.base, tuple(map(g.integer, extents))))
         loads = tuple(g.Let((v,), g.Load(x, index)) for v, x in zip(values, parts))
         body = g.Block((*loads, g.Let((cell,), g.Cons(array.base, extents, values))), (cell,))
-        return _whole((array,), frame, index, body, extents)
+        return new_arrays((array,), index, body)
 
     def made(self, s: g.Let, w: g.WithLoop) -> g.Let:
         """The with-loop that makes one array for each element of a cell."""
@@ -295,10 +296,8 @@ class _Splitter(Rewriter):
                 for mine, p in zip(values, new.partitions):
                     mine.append(p.body.results[k])
                 continue
-            assert isinstance(o, g.Genarray) and new.frame is not None
-            count = prod(cells.extents)
-            type_ = g.ArrayType(o.base, new.frame)
-            self.parts[t.name] = [self.supply.var(t.name, type_) for _ in range(count)]
+            assert isinstance(o, g.Genarray)
+            self.parts[t.name] = self.elements(t, cells)
             targets += self.parts[t.name]
             operators += [g.Genarray(o.base, (), default) for default in self.atoms(cells.defaults)]
             for mine, p in zip(values, new.partitions):
@@ -345,22 +344,8 @@ class _Splitter(Rewriter):
             assert isinstance(a, g.Const)
             at = at * e + int(a.value)
         parts = self.parts[r.array.name]
-        return g.Load(
-            self.var(parts[at % len(parts)]), self.atoms(r.index[:rank])
-        )  # beyond them: a branch that is never taken
-
-
-def _whole(
-    targets: tuple[g.Var, ...],
-    frame: tuple[g.Atom, ...],
-    index: tuple[g.Var, ...],
-    body: g.Block,
-    cell: tuple[int, ...],
-) -> g.Let:
-    """The with-loop that sets all cells of new arrays."""
-    p = g.Partition((g.integer(0),) * len(frame), frame, None, None, index, body)
-    operators = (g.Genarray(t.base, tuple(map(g.integer, cell)), g.Const(t.base, zero(t.base))) for t in targets)
-    return g.Let(targets, g.WithLoop(frame, (p,), tuple(operators), True, True))
+        part = self.var(parts[at % len(parts)])  # beyond them: in a branch that is never taken
+        return g.Load(part, self.atoms(r.index[:rank]))
 
 
 def _indices(p: g.Partition, axis: int) -> range:

@@ -1,7 +1,7 @@
 """By how much a round of a loop changes the ints that it carries.
 
-In: a counting loop. Out: of the ints to which all ways through its body add numbers, or nothing: the least and the
-greatest of these.
+In: a counting loop, simplified: what is subtracted is added, and numbers come last. Out: of the ints to which all ways
+through its body add numbers, or nothing: the least and the greatest of these.
 
     for k from 0 to n step 1 with int j := 0        j grows by 0 or 1 in each round: in round k it is at most k
       int m = if c
@@ -38,11 +38,7 @@ def _follow(b: g.Block, known: _Known) -> None:
         if not isinstance(s, g.Let):
             continue
         match s.rhs:
-            case g.Op(code="add" | "sub" as code, args=(g.Var() as a, g.Const() as c)) if a.name in known:
-                by = int(c.value) if code == "add" else -int(c.value)
-                of, low, high = known[a.name]
-                known[s.targets[0].name] = of, low + by, high + by
-            case g.Op(code="add", args=(g.Const() as c, g.Var() as a)) if a.name in known:
+            case g.Op(code="add", args=(g.Var() as a, g.Const() as c)) if a.name in known:
                 of, low, high = known[a.name]
                 known[s.targets[0].name] = of, low + int(c.value), high + int(c.value)
             case g.Op(code="select", args=(_, a, b_)):
