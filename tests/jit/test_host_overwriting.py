@@ -172,13 +172,13 @@ def test_no_result_asks_for_what_another_one_may_have() -> None:
 
 
 def test_only_innermost_loops_are_meant() -> None:
-    text = ROUNDS.format(guarded=PLAIN).replace("double[n]", "double[n,n]").replace("with [n]", "with [n,n]")
-    for outer, inner in (("g1", "i"), ("g2", "j")):
-        text = text.replace(f"part [0] <= [{inner}] < [n]", f"part [0,0] <= [{outer},{inner}] < [n,n]")
-    text = (
-        text.replace("x[i]", "x[g1,i]").replace("z[i]", "z[g1,i]").replace("y[m]", "y[m,g2]").replace("v[m]", "v[m,g2]")
-    )
-    text = text.replace("return n, r, n, q", "return n, n, r, n, n, q")
+    """With three axes: the first has the threads, and the second is a loop around the last."""
+    text = ROUNDS.format(guarded=PLAIN).replace("double[n]", "double[n,n,n]").replace("with [n]", "with [n,n,n]")
+    for inner, loads in (("i", "xz"), ("j", "yv")):
+        text = text.replace(f"part [0] <= [{inner}] < [n]", f"part [0,0,0] <= [{inner}1,{inner}2,{inner}] < [n,n,n]")
+        for array in loads:
+            text = text.replace(f"load {array}[", f"load {array}[{inner}1,{inner}2,")
+    text = text.replace("return n, r, n, q", "return n, n, n, r, n, n, n, q")
     assert lower(parsed(text), Options()).count("parallel_accesses") == 1
 
 

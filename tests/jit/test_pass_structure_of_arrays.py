@@ -276,6 +276,13 @@ function f(int n, double[n,3] a, int rounds)
     {behind}
     return n, r
 """
+READER = """
+double[n] q = with [n]
+            genarray double default 0.0
+            part [0] <= [l] < [n]
+                double h = load x[l,0]
+                yield h
+"""
 NOTHING = {"more": "int q = add t, 1", "behind": "int z = add n, 1"}
 
 
@@ -347,6 +354,10 @@ def test_what_a_loop_carries_otherwise_stays(part: str, text: str) -> None:
         before = before.replace("return n, r", "return u, r")
     elif part == "cell":
         before = CARRIED.format(**NOTHING).replace("double[3] c = array double[3] of f, g, e", text)
+        before = before.replace("double e = load x[i,0]", "double e = load b[i,0]").replace(
+            "load x[m,1]", "load b[m,1]"
+        )
+        before = before.replace("int q = add t, 1", READER.strip("\n"))
         before = before.replace("double[n,3] a,", "double[n,3] a, double[n,3] b,")
     elif part == "other":
         before = CARRIED.format(**NOTHING).replace("double[n,3] w = with [n]", "double[m,3] w = with [m]")
