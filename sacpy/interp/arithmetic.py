@@ -12,10 +12,9 @@ from array import array
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from sacpy.interp.errors import Fault
-from sacpy.lang.constants import BIT_CASTS
+from sacpy.lang import reals
+from sacpy.lang.constants import BIT_CASTS, integer_to_single, real_to_integer
 from sacpy.lang.types import BITS, REAL, SIGNED
 
 HELPERS: dict[str, Any] = {"_nan": math.nan, "_inf": math.inf}
@@ -107,106 +106,12 @@ for _base in BITS:
         f"_shr_{_base}": lambda a, b, base=_base: _shift_right(a, b, base),
     }
 
-# ---------------------------------------------------------------- the mathematical functions
-
-
-def _total(function: Callable[..., float], pole: Callable[..., float]) -> Callable[..., float]:
-    """libm's function without exceptions: `pole` gives the value where Python refuses the argument."""
-
-    def call(*args: float) -> float:
-        try:
-            return function(*args)
-        except (ValueError, OverflowError, ZeroDivisionError):
-            return pole(*args)
-
-    return call
-
-
-def _nan(*_: float) -> float:
-    return math.nan
-
-
-def _log_pole(x: float) -> float:
-    return -math.inf if x == 0 else math.nan
-
-
-def _pow_pole(x: float, y: float) -> float:
-    with np.errstate(all="ignore"):
-        return float(np.power(np.float64(x), np.float64(y)))
-
-
-def _gamma_pole(x: float) -> float:
-    if x == 0 or -1 < x < 0:  # between the poles only overflow leads here
-        return math.copysign(math.inf, x)
-    return math.inf if x > 0 else math.nan
-
-
-def _integral(function: Callable[[float], float]) -> Callable[[float], float]:
-    """A rounding function that keeps infinities, NaN, and the sign of zero."""
-    return lambda x: math.copysign(float(function(x)), x) if abs(x) < 4503599627370496.0 else x
-
-
-def _half_away(x: float) -> float:
-    whole = math.floor(abs(x))
-    return float(whole + (abs(x) - whole >= 0.5))
-
-
-REAL_FUNCTIONS: dict[str, Callable[..., float]] = {
-    name: getattr(math, name) for name in ("asinh", "atan", "cbrt", "tanh", "erf", "erfc", "atan2", "hypot", "copysign")
-}
-REAL_FUNCTIONS |= {
-    name: _total(getattr(math, name), _nan) for name in ("sin", "cos", "tan", "asin", "acos", "acosh", "sqrt", "fmod")
-}
-REAL_FUNCTIONS |= {
-    name: _total(getattr(math, name), lambda x: math.inf) for name in ("exp", "exp2", "expm1", "cosh", "lgamma")
-}
-REAL_FUNCTIONS |= {name: _total(getattr(math, name), _log_pole) for name in ("log", "log2", "log10")}
-REAL_FUNCTIONS |= {
-    "sinh": _total(math.sinh, lambda x: math.copysign(math.inf, x)),
-    "log1p": _total(math.log1p, lambda x: -math.inf if x == -1 else math.nan),
-    "atanh": _total(math.atanh, lambda x: math.copysign(math.inf, x) if abs(x) == 1 else math.nan),
-    "pow": _total(math.pow, _pow_pole),
-    "tgamma": _total(math.gamma, _gamma_pole),
-    "floor": _integral(math.floor),
-    "ceil": _integral(math.ceil),
-    "trunc": _integral(math.trunc),
-    "rint": _integral(round),
-    "round": _integral(_half_away),
-}
-HELPERS |= {f"_m_{name}": function for name, function in REAL_FUNCTIONS.items()}
+HELPERS |= {f"_m_{name}": function for name, function in reals.FUNCTIONS.items()}
 HELPERS |= {"_m_isnan": math.isnan, "_m_isinf": math.isinf, "_m_isfinite": math.isfinite}
-
-# ---------------------------------------------------------------- conversions
-
-CONVERSIONS = {
-    "tob": "byte", "tos": "short", "toi": "int", "tol": "long", "toll": "longlong", "toub": "ubyte", "tous": "ushort",
-    "toui": "uint", "toul": "ulong", "toull": "ulonglong", "tof": "float", "tod": "double",
-    "tobool": "bool", "toc": "char",
-}  # fmt: skip
-
-
-def real_to_integer(x: float, base: str) -> int:
-    """C's conversion as x86-64 does it: out of range gives the smallest int of the instruction's width (32 bits for int
-    and less, else 64), then cut to the type's width."""
-    if base in ("ulong", "ulonglong") and 2.0**63 <= x < 2.0**64:
-        return int(x)
-    half = 1 << (63 if base in ("uint", "long", "longlong", "ulong", "ulonglong") else 31)
-    whole = int(x) if math.isfinite(x) else half
-    return wrap(whole if -half <= whole < half else -half, base)
-
-
-def integer_to_single(x: int) -> float:
-    """Rounded once, to 32 bits."""
-    return (
-        _round_single(float(x))
-        if -(1 << 53) <= x <= 1 << 53
-        else float(np.float32(np.uint64(x) if x > 0 else np.int64(x)))
-    )
-
 
 HELPERS["_i2f"] = integer_to_single
 for _base in (*BITS, "char"):
-    HELPERS[f"_r2i_{_base}"] = lambda x, base=_base: real_to_integer(x, base)
+    HELPERS[f"_r2i_{_base}"] = lambda x, base=_base: real_to_integer(base, x)
     HELPERS.setdefault(f"_cut_{_base}", lambda x, base=_base: wrap(x, base))
 
 

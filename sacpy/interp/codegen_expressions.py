@@ -16,7 +16,7 @@ from sacpy.interp.intervals import NATURAL, Interval, hull, result, within
 from sacpy.interp.runtime.elementwise import REAL_REUSING, reusing
 from sacpy.interp.runtime.primitives import evaluate
 from sacpy.lang.core import ArrayCons, Atom, Prim, Var
-from sacpy.lang.primitives import PRIMITIVES
+from sacpy.lang.primitives import CONVERSIONS, PRIMITIVES
 from sacpy.lang.source import Span
 from sacpy.lang.types import BITS, REAL
 from sacpy.nodes import replace
@@ -129,7 +129,7 @@ class Expressions(Emitter):
         assert text is not None
         if op in scalar_text.FAULTY and operand_base in BITS and not text.startswith("("):
             text = self.mark(text, span)
-        found = ranges[0] if op in arithmetic.CONVERSIONS else result(op, ranges)
+        found = ranges[0] if op in CONVERSIONS else result(op, ranges)
         tells = operand_base in BITS and base in BITS and found is not None and within(found, limits(base))
         return replace(self.made(text, base, args, 0), bounds=found if tells else None)
 

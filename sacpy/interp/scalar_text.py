@@ -10,9 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from sacpy.interp.arithmetic import CONVERSIONS, REAL_FUNCTIONS, constant_of, limits
+from sacpy.interp.arithmetic import constant_of, limits
 from sacpy.interp.intervals import Interval, result, within
+from sacpy.lang import reals
 from sacpy.lang.constants import BIT_CASTS
+from sacpy.lang.primitives import CONVERSIONS
 from sacpy.lang.types import REAL, SIGNED
 
 _INFIX = {
@@ -152,7 +154,7 @@ def _real(op: str, args: list[str]) -> str | None:
         return f"_abs({args[0]})"
     if op == "reciproc":
         return f"_fdiv(1.0, {args[0]})"
-    if op in REAL_FUNCTIONS or op in ("isnan", "isinf", "isfinite"):
+    if op in reals.FUNCTIONS or op in ("isnan", "isinf", "isfinite"):
         return f"_m_{op}({', '.join(args)})"
     return _common(op, args)
 

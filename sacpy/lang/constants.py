@@ -22,6 +22,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from sacpy.lang import reals
+from sacpy.lang.primitives import CONVERSIONS
 from sacpy.lang.types import BITS, SIGNED, UNSIGNED, WORDS, Scalar
 
 
@@ -59,7 +61,7 @@ def to_float(value: float) -> float:
         return math.copysign(math.inf, value)
 
 
-def _int_to_float(value: int) -> float:
+def integer_to_single(value: int) -> float:
     """An integer rounded to 32 bits once: to nearest, ties to even, without a detour over 53 bits."""
     excess = abs(value).bit_length() - 24
     if excess <= 0:
@@ -70,8 +72,8 @@ def _int_to_float(value: int) -> float:
     return math.copysign(float(quotient << excess), value)
 
 
-def _real_to_int(base: str, value: float) -> int:
-    """C's conversion on x86-64. The unsigned 64-bit types have a case of their own for the upper half of their
+def real_to_integer(base: str, value: float) -> int:
+    """C's conversion on x86-64. The unsigned types of 64 bits have a case of their own for the upper half of their
     range."""
     if base in ("ulong", "ulonglong") and 2.0**63 <= value < 2.0**64:
         return int(value)
@@ -87,9 +89,9 @@ def convert(base: str, value: Scalar) -> Scalar:
     if base == "double":
         return float(value)
     if base == "float":
-        return to_float(value) if isinstance(value, float) else _int_to_float(int(value))
+        return to_float(value) if isinstance(value, float) else integer_to_single(int(value))
     if isinstance(value, float):
-        return _real_to_int(base, value)
+        return real_to_integer(base, value)
     return wrap(base, int(value))
 
 
@@ -171,29 +173,7 @@ _COMPARISONS: dict[str, Callable[[Scalar, Scalar], bool]] = {
 }
 
 
-def _pow(a: float, b: float) -> float:
-    try:
-        return math.pow(a, b)
-    except OverflowError:
-        return -math.inf if a < 0 and b % 2 == 1 else math.inf
-    except ValueError:
-        if a == 0:
-            return math.copysign(math.inf, a) if b % 2 == 1 else math.inf
-        return math.nan
-
-
-def _fmod(a: float, b: float) -> float:
-    return math.nan if b == 0 or math.isinf(a) else math.fmod(a, b)
-
-
-_REAL2: dict[str, Callable[[float, float], float]] = {
-    "atan2": math.atan2,
-    "pow": _pow,
-    "hypot": math.hypot,
-    "fmod": _fmod,
-    "copysign": math.copysign,
-}
-BINARY = frozenset({*_INTS, *_COMPARISONS, *_REAL2, "shl", "shr", "min", "max", "and", "or"})
+BINARY = frozenset({*_INTS, *_COMPARISONS, *reals.BINARY, "shl", "shr", "min", "max", "and", "or"})
 
 
 def binary(op: str, base: str, a: Scalar, b: Scalar) -> Scalar:
@@ -207,7 +187,7 @@ def binary(op: str, base: str, a: Scalar, b: Scalar) -> Scalar:
     if base == "bool":
         return (a and b) if op == "and" else (a or b)
     if base in ("double", "float"):
-        result = (_REALS.get(op) or _REAL2[op])(float(a), float(b))
+        result = (_REALS.get(op) or reals.BINARY[op])(float(a), float(b))
         return to_float(result) if base == "float" else result
     if op in ("shl", "shr"):
         return _shift(base, op, int(a), int(b))
@@ -215,82 +195,6 @@ def binary(op: str, base: str, a: Scalar, b: Scalar) -> Scalar:
 
 
 # ---------------------------------------------------------------- one argument
-
-CONVERSIONS = {
-    "tob": "byte", "tos": "short", "toi": "int", "tol": "long", "toll": "longlong", "toub": "ubyte", "tous": "ushort",
-    "toui": "uint", "toul": "ulong",
-    "toull": "ulonglong", "tof": "float", "tod": "double", "tobool": "bool", "toc": "char",
-}  # fmt: skip
-
-
-def _whole(function: Callable[[float], float]) -> Callable[[float], float]:
-    """A rounding function that leaves inf and nan alone and keeps the sign of a zero."""
-    return lambda x: math.copysign(function(x), x) if math.isfinite(x) else x
-
-
-def _away(x: float) -> float:
-    whole = math.trunc(x)
-    return float(whole + (abs(x - whole) >= 0.5) * (1 if x > 0 else -1))
-
-
-def _log(function: Callable[[float], float], pole: float) -> Callable[[float], float]:
-    """A logarithm: -inf at its pole, nan below."""
-    return lambda x: -math.inf if x == pole else math.nan if x < pole else function(x)
-
-
-def _guard(function: Callable[[float], float]) -> Callable[[float], float]:
-    """Python's errors turned back into C's results: nan for a domain error, inf for overflow (of the argument's sign
-    where the function is odd)."""
-    odd = function in (math.sinh, math.expm1)
-
-    def guarded(x: float) -> float:
-        try:
-            return function(x)
-        except ValueError:
-            return math.nan
-        except OverflowError:
-            return math.copysign(math.inf, x) if odd else math.inf
-
-    return guarded
-
-
-def _gamma(x: float) -> float:
-    if x == 0:
-        return math.copysign(math.inf, x)
-    try:
-        return math.gamma(x)
-    except ValueError:
-        return math.nan
-    except OverflowError:
-        return math.copysign(math.inf, x)
-
-
-def _lgamma(x: float) -> float:
-    try:
-        return math.lgamma(x)
-    except (ValueError, OverflowError):
-        return math.inf
-
-
-def _atanh(x: float) -> float:
-    return math.copysign(math.inf, x) if abs(x) == 1 else math.nan if abs(x) > 1 else math.atanh(x)
-
-
-_EXACT: dict[str, Callable[[float], float]] = {
-    "floor": _whole(math.floor), "ceil": _whole(math.ceil), "rint": _whole(round), "round": _whole(_away),
-    "trunc": _whole(math.trunc), "sqrt": _guard(math.sqrt),
-}  # fmt: skip
-_REAL1: dict[str, Callable[[float], float]] = {
-    **_EXACT,
-    **{
-        name: _guard(getattr(math, name))
-        for name in ["sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "exp",
-            "exp2", "expm1", "cbrt", "erf", "erfc"]
-    },
-    "log": _log(math.log, 0.0), "log2": _log(math.log2, 0.0), "log10": _log(math.log10, 0.0),
-    "log1p": _log(math.log1p, -1.0),
-    "atanh": _atanh, "tgamma": _gamma, "lgamma": _lgamma,
-}  # fmt: skip
 
 
 def bits_of(real: str, x: float) -> int:
@@ -315,7 +219,7 @@ BIT_CASTS: dict[str, tuple[str, Callable[[Any], Scalar]]] = {
     **{f"{real}_of_bits": (real, partial(from_bits, real)) for real in WORDS},
 }  # the type of the result, and how it is computed
 _TESTS: dict[str, Callable[[float], bool]] = {"isnan": math.isnan, "isinf": math.isinf, "isfinite": math.isfinite}
-UNARY = frozenset({*CONVERSIONS, *BIT_CASTS, *_REAL1, *_TESTS, "neg", "abs", "not", "bitnot", "reciproc"})
+UNARY = frozenset({*CONVERSIONS, *BIT_CASTS, *reals.UNARY, *_TESTS, "neg", "abs", "not", "bitnot", "reciproc"})
 
 
 def unary(op: str, base: str, a: Scalar) -> Scalar:
@@ -339,11 +243,11 @@ def _real_unary(op: str, base: str, a: float) -> float:
         return -a
     if op == "abs":
         return abs(a)
-    result = _real_div(1.0, a) if op == "reciproc" else _REAL1[op](a)
+    result = _real_div(1.0, a) if op == "reciproc" else reals.UNARY[op](a)
     return to_float(result) if base == "float" else result
 
 
 def is_exact(op: str, base: str) -> bool:
     """Whether folding gives what any libm gives: transcendental functions of `float` are left to the run-time's own
     (`sinf` is not `sin`, rounded)."""
-    return base != "float" or (op not in _REAL2 and (op not in _REAL1 or op in _EXACT))
+    return base != "float" or op in reals.EXACT or op not in reals.FUNCTIONS

@@ -7,6 +7,7 @@ rank each argument must have (S scalar, V vector, A any).
 
 from __future__ import annotations
 
+from sacpy.lang import reals
 from sacpy.lang.types import BITS, BUILTIN, KINDS, REAL, WORDS
 from sacpy.nodes import Node
 
@@ -21,6 +22,13 @@ class Primitive(Node):
     result: str
     over: tuple[str, ...] = BUILTIN
     structural: bool = False
+
+
+CONVERSIONS = {
+    "tob": "byte", "tos": "short", "toi": "int", "tol": "long", "toll": "longlong", "toub": "ubyte", "tous": "ushort",
+    "toui": "uint", "toul": "ulong", "toull": "ulonglong", "tof": "float", "tod": "double", "tobool": "bool",
+    "toc": "char",
+}  # fmt: skip
 
 
 def _rows() -> dict[str, Primitive]:
@@ -41,50 +49,13 @@ def _rows() -> dict[str, Primitive]:
         Primitive("reciproc", ("T",), "T", REAL),
     ]
     rows += [Primitive("not", ("bool",), "bool"), Primitive("bitnot", ("T",), "T", ints)]
-    conversions = {
-        "tob": "byte", "tos": "short", "toi": "int", "tol": "long", "toll": "longlong", "toub": "ubyte",
-        "tous": "ushort", "toui": "uint", "toul": "ulong", "toull": "ulonglong", "tof": "float",
-        "tod": "double", "tobool": "bool", "toc": "char",
-    }  # fmt: skip
-    rows += [Primitive(op, ("T",), base, BUILTIN) for op, base in conversions.items()]
+    rows += [Primitive(op, ("T",), base, BUILTIN) for op, base in CONVERSIONS.items()]
     # The bits of a real as an unsigned integer of its width, all NaN alike (quiet, positive), and back.
     rows += [Primitive(f"bits_of_{real}", ("T",), word, (real,)) for real, word in WORDS.items()]
     rows += [Primitive(f"{real}_of_bits", ("T",), real, (word,)) for real, word in WORDS.items()]
-    real1 = [
-        "sin",
-        "cos",
-        "tan",
-        "asin",
-        "acos",
-        "atan",
-        "sinh",
-        "cosh",
-        "tanh",
-        "asinh",
-        "acosh",
-        "atanh",
-        "exp",
-        "exp2",
-        "expm1",
-        "log",
-        "log2",
-        "log10",
-        "log1p",
-        "sqrt",
-        "cbrt",
-        "floor",
-        "ceil",
-        "rint",
-        "round",
-        "trunc",
-        "erf",
-        "erfc",
-        "tgamma",
-        "lgamma",
-    ]
-    rows += [Primitive(op, ("T",), "T", REAL) for op in real1]
+    rows += [Primitive(op, ("T",), "T", REAL) for op in reals.UNARY]
     rows += [Primitive(op, ("T",), "bool", REAL) for op in ("isnan", "isinf", "isfinite")]
-    rows += [Primitive(op, ("T", "T"), "T", REAL) for op in ("atan2", "pow", "hypot", "fmod", "copysign")]
+    rows += [Primitive(op, ("T", "T"), "T", REAL) for op in reals.BINARY]
     # Structure. `sel(iv, a)` selects an element or a sub-array; `modarray(a, iv, v)` replaces one; `cat`, `take`,
     # `drop` work on the first axis (take and drop of a negative count: from the end).
     rows += [

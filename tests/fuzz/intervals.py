@@ -23,16 +23,18 @@ from functools import cache
 from itertools import product
 from typing import Any, Final, NamedTuple
 
-from sacpy.interp.arithmetic import CONVERSIONS, HELPERS, REAL_FUNCTIONS
+from sacpy.interp.arithmetic import HELPERS
 from sacpy.interp.errors import Fault
 from sacpy.interp.scalar_text import scalar
+from sacpy.lang import reals
+from sacpy.lang.primitives import CONVERSIONS
 from sacpy.lang.types import REAL
 
 LARGEST = {"double": 1.7976931348623157e308, "float": 3.4028234663852886e38}
 EPSILON = {"double": 2.0**-52, "float": 2.0**-23}
 ULPS = 8  # that a function of the C library, or of its vector version, may be off
 GAMMA = 20  # that the gamma function may be off: the C library and Python are off by up to ten each
-ROUNDING = frozenset(("floor", "ceil", "rint", "round", "trunc"))
+ROUNDING = frozenset(reals.ROUNDINGS)
 RISING = frozenset(
     (
         "exp",
@@ -55,7 +57,7 @@ RISING = frozenset(
     )
 )
 FALLING = frozenset(("acos", "erfc"))
-LIBRARY = frozenset(REAL_FUNCTIONS) - ROUNDING - {"sqrt", "fmod", "copysign"}
+LIBRARY = frozenset(reals.FUNCTIONS) - ROUNDING - {"sqrt", "fmod", "copysign"}
 
 
 class Interval(NamedTuple):
@@ -239,7 +241,7 @@ def _converted(code: str, base: str, a: tuple[float, float]) -> Number:
 
 def _function(code: str, base: str, args: Sequence[Number], a: tuple[float, float], b: tuple[float, float]) -> Number:
     """A mathematical function of intervals, where it is monotone on them."""
-    f = REAL_FUNCTIONS[code]
+    f = reals.FUNCTIONS[code]
     if code in ROUNDING:
         low, high = f(a[0]), f(a[1])
         return low if low == high != 0 else Interval(low, high)

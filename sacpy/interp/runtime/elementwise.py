@@ -19,7 +19,7 @@ from sacpy.interp import arithmetic, memory
 from sacpy.interp.errors import Fault
 from sacpy.interp.values import DTYPES, Value, dtype_of
 from sacpy.lang.constants import BIT_CASTS
-from sacpy.lang.primitives import PRIMITIVES
+from sacpy.lang.primitives import CONVERSIONS, PRIMITIVES
 from sacpy.lang.types import BITS, REAL, SIGNED
 
 ndarray = np.ndarray
@@ -150,8 +150,8 @@ def _array_version(op: str, base: str) -> Callable[..., Array]:
         return _remainder(base)
     if op in ("shl", "shr"):
         return _shift(np.left_shift if op == "shl" else np.right_shift, base)
-    if op in arithmetic.CONVERSIONS:
-        return _conversion(base, arithmetic.CONVERSIONS[op])
+    if op in CONVERSIONS:
+        return _conversion(base, CONVERSIONS[op])
     if op in BIT_CASTS:
         return _bit_cast(base, BIT_CASTS[op][0])
     return _elements(scalar_version(op, base), base, base)
@@ -241,8 +241,8 @@ def peak(op: str, base: str) -> int:
             return size + 2
     if op in BIT_CASTS:
         return size + (base in REAL)
-    if op in arithmetic.CONVERSIONS:
-        target = arithmetic.CONVERSIONS[op]
+    if op in CONVERSIONS:
+        target = CONVERSIONS[op]
         if target == "bool" or integer or target in REAL:
             return dtype_of(target).itemsize
         return 2 * size + 2 * dtype_of(target).itemsize + 12

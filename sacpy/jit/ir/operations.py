@@ -9,40 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sacpy.jit.ir.graph import Atom, Const, Op
+from sacpy.lang import reals
 from sacpy.lang.primitives import PRIMITIVES
 
-TRANSCENDENTAL = frozenset(
-    [
-        "sin",
-        "cos",
-        "tan",
-        "asin",
-        "acos",
-        "atan",
-        "sinh",
-        "cosh",
-        "tanh",
-        "asinh",
-        "acosh",
-        "atanh",
-        "exp",
-        "exp2",
-        "expm1",
-        "log",
-        "log2",
-        "log10",
-        "log1p",
-        "cbrt",
-        "erf",
-        "erfc",
-        "tgamma",
-        "lgamma",
-        "atan2",
-        "pow",
-        "hypot",
-        "fmod",
-    ]
-)
+TRANSCENDENTAL = frozenset([*reals.TRANSCENDENTAL, "atan2", "pow", "hypot", "fmod"])  # dear ones
 
 
 # The row and the place in it of an element of rows that grow (`lang.primitives`), the growth a constant.

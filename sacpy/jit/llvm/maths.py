@@ -16,12 +16,9 @@ from typing import Any
 
 from sacpy.jit.llvm.legal import LLVM_TYPES, Code
 from sacpy.jit.llvm.processor import register_sizes
+from sacpy.lang import reals
 
-UNARY = (
-    "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "exp", "exp2",
-    "expm1",
-    "log", "log2", "log10", "log1p", "cbrt", "erf", "erfc", "tgamma", "lgamma",
-)  # fmt: skip
+UNARY = tuple(reals.TRANSCENDENTAL)
 BINARY = ("atan2", "pow", "hypot")
 MATHS = (*UNARY, *BINARY)
 PYTHON_OWN = ("tgamma", "lgamma", "hypot")  # CPython's math module computes these by itself, not through libm
@@ -109,10 +106,8 @@ def vector_names() -> list[str]:
 @functools.cache
 def callbacks() -> dict[str, Any]:
     """C functions that call the interpreter's, for those that only Python has."""
-    from sacpy.interp.arithmetic import REAL_FUNCTIONS
-
     found: dict[str, Any] = {}
     for name in PYTHON_OWN:
         arity = 2 if name in BINARY else 1
-        found[CALLBACK + name] = ctypes.CFUNCTYPE(ctypes.c_double, *[ctypes.c_double] * arity)(REAL_FUNCTIONS[name])
+        found[CALLBACK + name] = ctypes.CFUNCTYPE(ctypes.c_double, *[ctypes.c_double] * arity)(reals.FUNCTIONS[name])
     return found

@@ -13,7 +13,8 @@ from sacpy.jit.ir.graph import Const, Op
 from sacpy.jit.ir.operations import PLACES
 from sacpy.jit.llvm.legal import LLVM_TYPES, Code, constant
 from sacpy.jit.llvm.maths import MATHS, call_of_maths
-from sacpy.lang.constants import BIT_CASTS, CONVERSIONS, bits_of, largest, smallest
+from sacpy.lang.constants import BIT_CASTS, bits_of, largest, smallest
+from sacpy.lang.primitives import CONVERSIONS
 from sacpy.lang.types import BITS, REAL, SIGNED, WORDS
 from sacpy.nodes import Node
 
@@ -288,7 +289,7 @@ def _to_tf32(code: Code, op: Op, base: str, args: Sequence[str], style: Style) -
 
 
 def _real_to_integer(code: Code, source: str, target: str, a: str) -> str:
-    """C's conversion as x86-64 does it (see `interp.arithmetic.real_to_integer`): LLVM's own is undefined out of range,
+    """C's conversion as x86-64 does it (see `lang.constants.real_to_integer`): LLVM's own is undefined out of range,
     so the operand is tested first."""
     type_, wide = LLVM_TYPES[source], target == "uint" or BITS.get(target, 8) == 64
     half, word = (2.0**63, "i64") if wide else (2.0**31, "i32")

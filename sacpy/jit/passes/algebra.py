@@ -14,6 +14,7 @@ from collections.abc import Callable
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.operations import PLACES, known_place
 from sacpy.lang import constants
+from sacpy.lang.primitives import CONVERSIONS
 from sacpy.lang.types import BITS, REAL, SIGNED
 
 Lookup = Callable[[g.Atom], g.Rhs | None]
@@ -91,7 +92,7 @@ def _select(args: tuple[g.Atom, ...], lookup: Lookup) -> Found:
 
 
 def _unary(op: g.Op, a: g.Atom, lookup: Lookup) -> Found:
-    if constants.CONVERSIONS.get(op.code) == a.base:
+    if CONVERSIONS.get(op.code) == a.base:
         return a
     inner = lookup(a)
     if not isinstance(inner, g.Op):

@@ -12,11 +12,11 @@ from collections.abc import Callable
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.operations import PLACES, known_place
 from sacpy.lang import constants
+from sacpy.lang.primitives import CONVERSIONS
 from sacpy.lang.types import BITS
 
 Definition = Callable[[g.Atom], "g.Op | None"]
 COMMUTATIVE = frozenset({"add", "mul", "min", "max", "bitand", "bitor", "bitxor", "eq", "neq", "and", "or"})
-CONVERSIONS = constants.CONVERSIONS
 SWAPPED = {"gt": "lt", "ge": "le"}
 
 
