@@ -1,6 +1,7 @@
 """The engine's decisions, with a compiler that takes what the test says: what is compiled when, in how many versions,
 and what happens when native code does not come to an end."""
 
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,8 @@ from sacpy.jit.cache import Cache
 from sacpy.jit.failures import CheckFailed, OutOfMemory, TooDeep, Unsupported
 from sacpy.jit.run.contract import Compiled
 from sacpy.jit.run.cost import STEP
-from sacpy.jit.run.dispatch import Site
-from sacpy.jit.run.engine import Engine
+from sacpy.jit.run.dispatch import EARLY, Site
+from sacpy.jit.run.engine import NATIVE, Engine
 from sacpy.jit.run.report import Counts, Report
 from sacpy.jit.run.versions import TRIAL
 from sacpy.lang.diagnostics import SacError, render_text
@@ -265,6 +266,20 @@ def test_little_work_is_interpreted_until_it_has_taken_long_enough() -> None:
     assert compiler.made == []
     engine.sites[0].own = 1.0
     assert call("f", 10) == (-1,)
+
+
+@pytest.mark.parametrize(("seconds", "begun"), [(0.006, 0), (0.06, 1)])
+def test_what_has_taken_as_long_as_loading_code_does_is_not_yet_compiled_beside_the_program(
+    monkeypatch: pytest.MonkeyPatch, seconds: float, begun: int
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(Engine, "beside", lambda self, unit, kind, sure: asked.append(unit.key))
+    monkeypatch.delitem(sys.modules, "sacpy.jit.host.native", raising=False)
+    call, engine = run(LOOP, FakeCompiler(), target="auto", eager=False)
+    call("f", 10)
+    engine.sites[0].own = seconds
+    call("f", 10)
+    assert seconds > NATIVE * EARLY and len(asked) == begun
 
 
 def test_much_work_is_compiled_at_the_first_call() -> None:

@@ -202,3 +202,21 @@ def test_what_had_versions_for_small_extents_has_them_again(tmp_path: Path) -> N
         unit = Versions(site.engine, site.room, site.function)
         assert unit.resume((args,)) is resumed, known
         assert unit.detail == (Detail.RANKS if known == [((None,),)] and args is two else Detail.EXTENTS)
+
+
+def test_of_calls_that_took_little_nobody_asks_for_an_estimate_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    estimate = Engine.estimate
+    monkeypatch.setattr(Engine, "estimate", lambda self, *of: (asked.append(of[0].key), estimate(self, *of))[1])
+    text = (
+        TEXT
+        + """int little(int n) { s = 1; for (i = 0; i < n; i++) { s = (s * 31 + i) % 1000003; } return s; }
+int all(double end) { return slow(end) + little(5); }"""
+    )
+    run(tmp_path, "all", 2.0e7, text=text)
+    assert "_MAIN::little/0" in asked
+    asked.clear()
+    run(tmp_path, "all", 2.0e7, text=text)
+    assert "_MAIN::little/0" not in asked

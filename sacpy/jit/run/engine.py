@@ -67,8 +67,6 @@ COMPILING = 0.03  # seconds that compiling takes at least
 COMPILING_STATEMENT = 0.001  # and for each statement: as measured (`benchmarks estimates`)
 UNLIKELY = 1 / 4  # of that: for less nobody looks whether the cache has what this program has not needed before
 LARGE = 800  # statements behind which functions that come again are called, and each counts a fifth
-
-
 ROOM = "_room"  # where an evaluator's namespace has it
 
 
@@ -196,8 +194,10 @@ class Engine:
     def expected(self, site: Versions, args: tuple[Any, ...], size: int) -> float:
         """The seconds that a call takes interpreted, as far as can be told: what the estimate says, or what such a call
         took in an earlier run, if that is less. `size`: of its largest argument."""
-        kind = site.kind(args)
-        took = inf if kind is None else site.room.records.took(site.key, kind, size)
+        kind, records = site.kind(args), site.room.records
+        took = inf if kind is None else records.took(site.key, kind, size)
+        if kind is not None and took < self.usual_price(site) * UNLIKELY and not records.wants(site.key, kind):
+            return took  # for so little nobody looks whether there is code, whatever an estimate says
         return min(self.estimate(site, args) * STEP, took)
 
     def certain(self, site: Versions, args: tuple[Any, ...]) -> float | None:

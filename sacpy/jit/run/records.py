@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import marshal
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from hashlib import sha256
 from math import inf
 from typing import TYPE_CHECKING
 
+from sacpy.base.digests import new_digest
 from sacpy.jit.kinds import Kind
 from sacpy.jit.run.versions import LOADING
 from sacpy.lang.core import CheckedProgram, Program
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 SPEED = 10.0
 MOST = 1000  # units that a record may hold
 ALIKE = 2  # times the size of what a call was given: so much larger another one's arguments may be, to take as long
-LITTLE = 2e-3  # seconds; calls of functions that took less in all are not worth remembering
+LITTLE = 2e-3  # seconds; of less it is remembered that it was little, not how little
 SHORT = 0.02  # seconds; of a program that takes less nobody needs to know that it has asked for nothing
 LONGER = 2  # times what it took in an earlier run: then a program may be up to something else
 
@@ -91,10 +91,10 @@ class Records:
         found = [*_found(sites), *_found(units)]
         left = seconds_of_rests(units)
         for site in sites:
-            if site.latest is not None and site.calls and site.seconds >= LITTLE:
+            if site.latest is not None and site.calls:
                 once = left.get(site.key, site.seconds) / site.calls
-                known = self._taken.get((site.key, site.latest), (0.0, 0))
-                if known[1] != site.latest_size or not known[0] / 2 <= once <= 2 * known[0]:  # not for nothing
+                known = self._taken.get((site.key, site.latest))
+                if known is None or not _is_as(*known, once, site.latest_size):  # not for nothing
                     self._taken[site.key, site.latest] = once, site.latest_size
         for key, kind, saved in found:
             kinds = self.wanted.setdefault(key, {})
@@ -113,6 +113,13 @@ class Records:
         if data != self._kept:
             self._kept = data
             self._cache.write(self._name, data)
+
+
+def _is_as(seconds: float, size: int, once: float, latest_size: int) -> bool:
+    """Whether what is known of a function's calls says the same as what one has taken now."""
+    if max(seconds, once) < LITTLE:
+        return latest_size <= ALIKE * size
+    return latest_size == size and seconds / 2 <= once <= 2 * seconds
 
 
 def _found(units: Iterable[Versions]) -> Iterator[tuple[str, Kind, float]]:
@@ -143,7 +150,7 @@ def _name(program: Program) -> str:
     text = inner.text() if isinstance(inner, CheckedProgram) else ""
     if not text:
         return ""
-    return f"record-{sha256(text.encode('utf-8', 'surrogateescape')).hexdigest()[:40]}"
+    return f"record-{new_digest(text.encode('utf-8', 'surrogateescape')).hexdigest()[:40]}"
 
 
 def _parsed(data: bytes) -> tuple[dict[str, dict[Kind, float]], dict[tuple[str, Kind], tuple[float, int]], float]:
