@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import sacpy.base.forking  # noqa: F401  (from here on a fork waits for what threads must not leave half done)
 from sacpy.base.collection import without_collection
+from sacpy.base.digests import new_digest
 from sacpy.base.kept import cache_folder
 from sacpy.interp.errors import Stopped
 from sacpy.interp.limits import Limits, Watchdog
@@ -133,7 +133,7 @@ class Workspace(Record):
             return elaborate(module_info(tree), self.loader(None))
 
         self.preload()
-        digest = sha256(f"{path} {stat.st_mtime_ns} {stat.st_size}".encode(errors="surrogateescape")).hexdigest()
+        digest = new_digest(f"{path} {stat.st_mtime_ns} {stat.st_size}".encode(errors="surrogateescape")).hexdigest()
         self.engine.expect(f"expected-{digest[:40]}", read)
 
     def _advised(

@@ -11,7 +11,6 @@ What belongs to the system's own user is trusted: he may do everything anyway.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import stat
 from collections.abc import Iterator
@@ -19,8 +18,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-MAGIC = b"sacpy keeps 1\n"
-START = len(MAGIC) + 32  # where the contents begin: after a digest of them and of the key
+from sacpy.base.digests import SIZE, new_digest
+
+MAGIC = b"sacpy keeps 2\n"
+START = len(MAGIC) + SIZE  # where the contents begin: after a digest of them and of the key
 UNFINISHED = ".unfinished"  # how the names of files end that are being written
 ABANDONED = 3600.0  # seconds after which nobody is writing such a file any more
 SYSTEM = 0
@@ -200,7 +201,7 @@ def _say(path: Path, why: str, remedy: str) -> None:
 
 
 def _digest(key: str, payload: bytes | memoryview) -> bytes:
-    found = hashlib.sha256(f"{key}\n".encode())
+    found = new_digest(f"{key}\n".encode())
     found.update(payload)
     return found.digest()
 

@@ -7,7 +7,6 @@ library's. A run that is still going on when they change is ended.
 
 from __future__ import annotations
 
-import hashlib
 import re
 import subprocess
 import sys
@@ -15,6 +14,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from sacpy.base.digests import new_digest
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.files import sac_files
 from sacpy.lang.modules import other_file
@@ -68,7 +68,7 @@ class Files(Record):
             known = self._known.get(path)
             if known is None or known[0] != stamp:
                 data = path.read_bytes()
-                known = self._known[path] = stamp, hashlib.sha256(data).digest(), data.decode("utf-8", "replace")
+                known = self._known[path] = stamp, new_digest(data).digest(), data.decode("utf-8", "replace")
         except OSError:
             return None
         return known[1], known[2]

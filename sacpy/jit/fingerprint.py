@@ -8,13 +8,13 @@ NumPy and llvmlite. Redefining a function changes the digest; nothing else has t
 
 from __future__ import annotations
 
-import hashlib
 import sys
 from collections.abc import Iterator
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
+from sacpy.base.digests import new_digest
 from sacpy.jit.kinds import Kind
 from sacpy.jit.options import Options
 from sacpy.lang.ast import Feature
@@ -39,7 +39,7 @@ class Fingerprints:
 
     def digest(self, key: str, kind: Kind, options: Options, border: object = None) -> str:
         """The name of a function's version. `border`: where arrays are not all dense that go in and out."""
-        found = hashlib.sha256(f"{platform_digest()}\n{options.key}\n{kind!r}\n{key}\n{border or ''}".encode())
+        found = new_digest(f"{platform_digest()}\n{options.key}\n{kind!r}\n{key}\n{border or ''}".encode())
         seen = {key}
         waiting = [key]
         while waiting:
@@ -137,4 +137,4 @@ def platform_digest() -> str:
     parts = [identity(), sys.platform, sys.version, numpy.__version__, library_digest(), *_compiler()]
     for folder in (_HERE, _HERE.parent / "withloop", _HERE.parent / "interp"):
         parts += stamps(files_in(folder, (".py",)))
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+    return new_digest("\n".join(parts).encode()).hexdigest()

@@ -4,12 +4,13 @@ that were (`noting`)."""
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
+
+from sacpy.base.digests import new_digest
 
 CHANGING = "changing"  # stands for a digest
 _noted: ContextVar[dict[str, str] | None] = ContextVar("_noted", default=None)
@@ -58,7 +59,7 @@ def note_change(what: str) -> None:
 
 def digest(data: bytes) -> str:
     """A digest of a file's contents."""
-    return hashlib.sha256(data).hexdigest()
+    return new_digest(data).hexdigest()
 
 
 def is_as_noted(path: str, noted: str) -> bool:

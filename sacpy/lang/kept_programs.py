@@ -11,7 +11,6 @@ text is kept too.
 
 from __future__ import annotations
 
-import hashlib
 import marshal
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
@@ -20,6 +19,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, TypedDict
 from weakref import proxy
 
+from sacpy.base.digests import new_digest
 from sacpy.base.plain import VERSION, Packing, Unpacked
 from sacpy.lang import core
 from sacpy.lang.core_data import CLASSES
@@ -41,7 +41,7 @@ PlainSpan = tuple[Place, int, int, Any]  # the place of its text, where it start
 
 def kept_name(settings: Sequence[object], text: str) -> str:
     """What a program is kept under: the settings that say what it means, and its text."""
-    made = hashlib.sha256(repr(tuple(settings)).encode())
+    made = new_digest(repr(tuple(settings)).encode())
     for folder, deep in (("lang/elaborate", False), ("withloop", True)):
         made.update("\n".join(stamps(files_in(PACKAGE / folder, (".py",), deep))).encode())
     made.update("\n".join(stamps(sources())).encode())

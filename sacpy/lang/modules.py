@@ -8,13 +8,13 @@ cache folder, so that start-up does not grow with it.
 from __future__ import annotations
 
 import functools
-import hashlib
 import marshal
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from sacpy.base import kept
+from sacpy.base.digests import new_digest
 from sacpy.base.plain import Packing
 from sacpy.base.spelling import closest
 from sacpy.lang import ast, ast_expressions
@@ -258,7 +258,7 @@ EFFECTS = "/effects"  # beside the modules in an image: which functions have no 
 
 def library_digest() -> str:
     """A digest of the library's files (names, sizes, times) and of the front end's own version."""
-    return hashlib.sha256("\n".join(stamps(sources())).encode()).hexdigest()[:24]
+    return new_digest("\n".join(stamps(sources())).encode()).hexdigest()[:24]
 
 
 class Library(Mapping[str, bytes]):

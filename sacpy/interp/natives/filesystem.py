@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import stat
-import tempfile
 from collections.abc import Callable
 
 from sacpy.interp import memory
@@ -148,6 +147,8 @@ def p_tmpdir(world: World) -> bytes:
 def mkdtemp(world: World, template: bytes) -> bytes:
     world.allow_files("make a temporary directory")
     memory.room(10 * len(template))
+    import tempfile  # takes as long to load as a short program to run
+
     stem = template.removesuffix(b"XXXXXX")
     try:
         return os.path.join(

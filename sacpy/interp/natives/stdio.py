@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 from typing import Any, cast
 
 from sacpy.interp import memory
@@ -58,6 +57,8 @@ def failed(error: OSError, name: bytes) -> tuple[int, Stream]:
 def mkstemp(world: World, template: bytes) -> tuple[int, Stream, bytes]:
     world.allow_files("make a temporary file")
     memory.room(10 * len(template))
+    import tempfile  # takes as long to load as a short program to run
+
     stem = template.removesuffix(b"XXXXXX")
     try:
         number, path = tempfile.mkstemp(prefix=os.path.basename(stem), dir=os.path.dirname(stem) or b".")

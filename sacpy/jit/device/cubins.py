@@ -8,9 +8,9 @@ is lowered.
 from __future__ import annotations
 
 import functools
-import hashlib
 from typing import TYPE_CHECKING
 
+from sacpy.base.digests import new_digest
 from sacpy.base.plain import Packing, Unpacked
 from sacpy.jit.cache import Cache
 from sacpy.jit.failures import Unsupported
@@ -46,7 +46,7 @@ class Cubins:
     def __call__(self, kernel: Kernel, architecture: str) -> Cubin:
         """The cubin of a kernel. Raises `Unsupported` where no compiler is installed for what it calls, or it is
         refused."""
-        name = hashlib.sha256(
+        name = new_digest(
             f"cubin\n{platform_digest()}\n{architecture} {self.strict}\n{print_kernel(kernel)}".encode()
         ).hexdigest()[:40]
         kept = self.cache.read(name)

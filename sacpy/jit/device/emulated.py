@@ -8,12 +8,12 @@ filled with a pattern, so that what nobody has set is seen.
 from __future__ import annotations
 
 import ctypes
-import hashlib
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from sacpy.base.digests import new_digest
 from sacpy.base.plain import Packing, Unpacked
 from sacpy.interp.values import dtype_of
 from sacpy.jit.cache import Cache
@@ -117,7 +117,7 @@ class EmulatorMachine:
 
     def _made(self, kernel: Kernel, text: str) -> tuple[bytes, tuple[Site, ...]]:
         """The kernel's machine code, compiled now or out of the cache."""
-        name = hashlib.sha256(f"emulated\n{platform_digest()}\n{self.check}\n{text}".encode()).hexdigest()[:40]
+        name = new_digest(f"emulated\n{platform_digest()}\n{self.check}\n{text}".encode()).hexdigest()[:40]
         kept = self.cache.read(name)
         if kept is not None:
             try:

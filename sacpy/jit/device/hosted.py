@@ -7,10 +7,10 @@ it is first called, or found in the cache.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
+from sacpy.base.digests import new_digest
 from sacpy.jit.fingerprint import platform_digest
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.graph_printer import print_unit
@@ -158,7 +158,7 @@ def _compiled(unit: g.Unit, tools: PieceContext) -> NativeFunction:
         from sacpy.jit.ir.graph_verify import verify
 
         verify(unit)
-    name = hashlib.sha256(
+    name = new_digest(
         f"piece\n{platform_digest()}\n{options.key}\n{print_unit(unit)}\n{unit.inputs}\n{unit.outputs}".encode()
     ).hexdigest()[:40]
     code = tools.cache.read(name)

@@ -14,7 +14,6 @@ small as it was.
 from __future__ import annotations
 
 import atexit
-import hashlib
 import itertools
 import re
 import threading
@@ -26,6 +25,7 @@ from typing import Any
 import llvmlite
 import llvmlite.binding as llvm
 
+from sacpy.base.digests import new_digest
 from sacpy.base.forking import keep_whole
 from sacpy.jit.cache import Cache, native_folder
 from sacpy.jit.host.installed import OBJECT, suits, write_runtime
@@ -186,7 +186,7 @@ def compiled_runtime() -> Waiting[bytes] | bytes:
     """The runtime as an object out of the cache; where it has not been compiled before, that begins."""
     task = _runtime_task()
     cache = Cache(native_folder())
-    name = f"runtime-{hashlib.sha256(repr((task.text, processor(), llvmlite.__version__)).encode()).hexdigest()[:32]}"
+    name = f"runtime-{new_digest(repr((task.text, processor(), llvmlite.__version__)).encode()).hexdigest()[:32]}"
 
     kept = cache.read(name)
     if kept is not None:

@@ -8,12 +8,12 @@ first needed.
 
 from __future__ import annotations
 
-import hashlib
 import platform
 import sys
 from contextlib import suppress
 from pathlib import Path
 
+from sacpy.base.digests import new_digest
 from sacpy.jit.llvm.processor import LEVEL, features
 
 OBJECT = Path(__file__).with_name("runtime.object")
@@ -43,4 +43,4 @@ def read_runtime(text: str, path: Path = OBJECT) -> bytes | None:
 
 
 def _digest(text: str) -> bytes:
-    return hashlib.sha256(f"{sys.platform} {platform.machine()} {LEVEL}\n{text}".encode()).digest()
+    return new_digest(f"{sys.platform} {platform.machine()} {LEVEL}\n{text}".encode()).digest()

@@ -9,9 +9,9 @@ with-loop that can run on the device is the host target's as a whole.
 from __future__ import annotations
 
 import functools
-import hashlib
 from typing import Any
 
+from sacpy.base.digests import new_digest
 from sacpy.base.plain import Packing, Unpacked
 from sacpy.interp.ownership import protocol
 from sacpy.interp.values import Value
@@ -73,7 +73,7 @@ def _of_text(program: Program, key: str) -> str:
     """What else a kept graph depends on: its with-loops know their places, which is the file with its text."""
     source = program.signature(key).span.source
     whole = f"{source.name}\0{source.text}".encode("utf-8", "surrogateescape")
-    return f"graph-{hashlib.sha256(whole).hexdigest()[:16]}"
+    return f"graph-{new_digest(whole).hexdigest()[:16]}"
 
 
 def _graph(program: Program, key: str, kind: Kind, tools: CompileContext, clock: Clock) -> tuple[Unit, Report] | str:

@@ -10,8 +10,8 @@ code is found again in another run.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from hashlib import sha256
 
+from sacpy.base.digests import new_digest
 from sacpy.lang.ast import AnyShape
 from sacpy.lang.core import Atom, Bind, Block, Carried, Const, Function, Let, Loop, Prim, Signature, Slot, Stmt, Var
 from sacpy.lang.core_printer import print_block
@@ -94,7 +94,7 @@ def _function(
     owner: str, statements: tuple[Stmt, ...], params: Sequence[Bind], targets: Sequence[Bind], results: tuple[Atom, ...]
 ) -> Function:
     body = Block(statements)
-    digest = int(sha256(print_block(body).encode("utf-8", "surrogateescape")).hexdigest()[:12], 16)
+    digest = int(new_digest(print_block(body).encode("utf-8", "surrogateescape")).hexdigest()[:12], 16)
     name = owner.partition("/")[0]
     span = statements[0].span
     slots, given = tuple(map(_slot, params)), tuple(map(_slot, targets))
