@@ -41,6 +41,29 @@ def test_equal_partitions_are_one_function(first: str, second: str, count: int) 
         agree(u, RNG.standard_normal(n), RNG.standard_normal(n))
 
 
+PLANES = """
+function f(int n, double[n,n] a, double[n,n] b)
+    double[4,n,n] r = with [4,n,n] disjoint complete
+        genarray double default 0.0
+{parts}
+    return 4, n, n, r
+"""
+PART = """
+        part [{k},0,0] <= [k{k},i{k},j{k}] < [{k}+1,n,n]
+            double x{k} = load {a}[i{k},j{k}]
+            yield x{k}
+"""
+
+
+def test_planes_that_are_made_alike_are_one_function_but_for_the_first() -> None:
+    """The first plane begins at 0, which its code knows."""
+    parts = "".join(PART.format(k=k, a=a).replace(f"{k}+1", str(k + 1)) for k, a in enumerate("abab"))
+    u = parsed(PLANES.format(parts=parts))
+    assert len(re.findall(r"define \S+ i32 @chunk", lower(u, Options()))) == 2
+    for n in (0, 1, 7, 300):
+        agree(u, RNG.standard_normal((n, n)), RNG.standard_normal((n, n)))
+
+
 def written(module: Module, name: str, note: str) -> str:
     return module.share(name, f"define void {name}() {{\n  store i32 1, ptr %p, !noalias {note}\n}}")
 

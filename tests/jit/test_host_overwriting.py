@@ -8,10 +8,13 @@ import re
 import numpy as np
 import pytest
 
+from sacpy.jit.analysis import depends
+from sacpy.jit.analysis.depends import Conditions, may_share
+from sacpy.jit.analysis.ints import Ints
 from sacpy.jit.host.lowering import lower
 from sacpy.jit.host.memory_plan import memory_text
 from sacpy.jit.host.translate import Task, optimised
-from sacpy.jit.ir.graph import Unit
+from sacpy.jit.ir.graph import Unit, Var, WithLoop
 from sacpy.jit.options import Options
 from tests.jit.graph_text import unit as parsed
 from tests.jit.native_tools import agree_on, compiled
@@ -169,6 +172,19 @@ def test_no_result_asks_for_what_another_one_may_have() -> None:
     text = text.replace("load z[i]", "load z[i]\n                double h2 = load o[i]")
     text = text.replace("next w, u", "next w, u, w")
     assert lower(parsed(text), Options()).count("call i1 @sacpy.unique") == 3
+
+
+def test_of_each_array_it_is_asked_once_whether_results_may_take_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[int, str]] = []
+
+    def noted(w: WithLoop, array: Var, *ints: Ints) -> Conditions | None:
+        asked.append((id(w), array.name))
+        return may_share(w, array, *ints)
+
+    monkeypatch.setattr(depends, "may_share", noted)
+    u = rounds(PLAIN)
+    lower(u, Options())
+    assert len(asked) == len(set(asked)) > 2
 
 
 def test_only_innermost_loops_are_meant() -> None:

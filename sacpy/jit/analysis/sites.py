@@ -77,11 +77,10 @@ class Sites(Record):
     def replaced_between(self, bodies: Sequence[g.Block], use: Uses) -> bool:
         """Whether something is written into one of the arrays that bodies use between the making of an array and its
         last load: but for a loop that loads it itself, and leaves alone what they load."""
-        names = set().union(*map(free, bodies))
+        between = [(name, r) for name, all_ in self.replaced.items() for r in all_ if use.made < r.place < use.last]
+        names = set().union(*map(free, bodies)) if between else ()
         return any(
-            use.made < r.place < use.last and not (use.last <= r.end and _leaves(r.rhs, name, bodies, self.ints))
-            for name in names
-            for r in self.replaced.get(name, ())
+            name in names and not (use.last <= r.end and _leaves(r.rhs, name, bodies, self.ints)) for name, r in between
         )
 
     def _other(self, name: str) -> None:

@@ -104,8 +104,10 @@ class Chunked:
 
     def captured(self, type_: str, text: str) -> str:
         """A value from outside, inside: read where it is first asked for, outside of all loops."""
-        if not text.startswith("%"):
-            return text
+        return self.handed(type_, text) if text.startswith("%") else text
+
+    def handed(self, type_: str, text: str) -> str:
+        """The same, of a number too."""
         known = self.inside.get((type_, text))
         if known is None:
             address = self.code.offset("i64", "%env", str(self.env.word(type_, text)))

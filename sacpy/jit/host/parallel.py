@@ -138,9 +138,11 @@ class Spreading(Chunked):
         return code.op(f"call i64 @sacpy_evenly({bounds}, {works}, i64 {self.threads.multiple})")
 
     def inner_blocks(self, blocks: Blocks) -> Blocks:
-        """The blocks as the chunk's function knows them."""
-        bounds = [self.captured("i64", text) for text in (*blocks.lower, *blocks.upper, blocks.in_row, blocks.length)]
-        return Blocks((bounds[0], bounds[1]), (bounds[2], bounds[3]), bounds[4], bounds[5])
+        """The blocks as the chunk's function knows them. A first row that is a number is handed in: the same is done
+        from other rows on with one function."""
+        first = self.handed("i64", blocks.lower[0]) if blocks.lower[0] != "0" else "0"
+        bounds = [self.captured("i64", t) for t in (blocks.lower[1], *blocks.upper, blocks.in_row, blocks.length)]
+        return Blocks((first, bounds[0]), (bounds[1], bounds[2]), bounds[3], bounds[4])
 
     def used(self) -> list[str]:
         """What the partitions use, but for what they set themselves, which code for the same partitions that was

@@ -36,6 +36,7 @@ class WithLoops:
         self.stay: dict[int, str] = {}  # partitions whose rows may be there already, and whether they are
         self.goals = goals_of(w, lowering.context())
         self.used = lowering.unit.uses.of_rhs(w)
+        self.shares: dict[str, Conditions | None] = {}  # what must hold so that results take an array's memory
 
     def run(self, targets: Sequence[g.Var]) -> None:
         """Computes the results and binds them."""
@@ -178,7 +179,9 @@ class WithLoops:
         """What must hold so that results may take the memory of an array; None if nothing is known to be enough."""
         from sacpy.jit.analysis.depends import may_share, tested
 
-        return tested(may_share(self.w, array, self.low.facts.ints), self.low.env)
+        if array.name not in self.shares:
+            self.shares[array.name] = may_share(self.w, array, self.low.facts.ints)
+        return tested(self.shares[array.name], self.low.env)
 
     def reads(self, name: str) -> bool:
         """Whether the bodies read an array."""
