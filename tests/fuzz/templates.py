@@ -8,7 +8,7 @@ same number for the same letter is right.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from tests.fuzz.choices import Shape
@@ -1052,6 +1052,48 @@ def tables(r: random.Random, name: str) -> Template:
     return Template(text, name, ((b, ("n", many)), (b, ("m",))), (b, ("m",)), least=1)
 
 
+def bordered(r: random.Random, name: str) -> Template:
+    """An array with a border around it, whatever that is, and what reads it at neighbours."""
+    b, rank = _number(r), r.choice((1, 2, 2))
+    i, n = ("i", "j")[:rank], ("n", "m")[:rank]
+    before, behind = ([r.randint(0, 2) for _ in i] for _ in range(2))
+    own = [f"{x} - {k}" if k else x for x, k in zip(i, before)]
+
+    def joined(texts: Iterable[str]) -> str:
+        return ",".join(texts)
+
+    ways = ("mod({a}, {n})", "mod({a}, {n})", "min(max({a}, 0), {n} - 1)", "abs({n} - 1 - abs({n} - 1 - {a})) % {n}")
+    outside = r.choice((
+        f"a[{joined(r.choice(ways).format(a=a, n=k) for a, k in zip(own, n))}]", _zero(b),
+        f"to{b[0]}({i[0]}) * {_unit(b)}",
+    ))  # fmt: skip
+    extents = [f"{k} + {x + y}" for k, x, y in zip(n, before, behind)]
+    inner = f"[{joined(map(str, before))}] <= [{joined(i)}] < [{joined(f'{k} + {x}' for k, x in zip(n, before))}]"
+    value = r.choice(("a[{}]", "a[{}]", "{u} - a[{}]", "abs(a[{}])")).format(joined(own), u=_unit(b))
+    parts = [f"[{joined(i)}] -> {value} | {inner}", f"[{joined(i)}] -> {outside} | [{joined(i)}] < [{joined(extents)}]"]
+    if r.random() < 0.3:
+        first = f"[{joined(['0'] * rank)}] <= [{joined(i)}] < [{joined([str(r.randint(0, 2)), *extents[1:]])}]"
+        parts.insert(0, f"[{joined(i)}] -> {_unit(b)} | {first}")
+    scale = r.choice(("", "", "", "2 * "))
+    reads = []
+    for _ in range(r.randint(1, 5)):
+        shifts = [r.randint(0, x + y) for x, y in zip(before, behind)]
+        reads.append(f"w[{joined(f'{scale}{x} + {k}' for x, k in zip(i, shifts))}]")
+    below = [f"({k} + 1) / 2" for k in n] if scale else list(n)
+    result = f"{{ [{joined(i)}] -> {r.choice((' + ', ' - ')).join(reads)} | [{joined(i)}] < [{joined(below)}] }}"
+    if not scale and r.random() < 0.3:
+        made = f"for (t = 0; t < 3; t++) {{ w = {{ {'; '.join(parts)} }}; a = {result}; }}\n  return a;"
+    else:
+        out = (
+            result
+            if not scale
+            else f"{{ [{joined(i)}] -> q[{joined(f'{x} / 2' for x in i)}] | [{joined(i)}] < [{joined(n)}] }}"
+        )
+        made = f"w = {{ {'; '.join(parts)} }};\n  " + (f"q = {result};\n  " if scale else "") + f"return {out};"
+    text = f"{b}[{joined(n)}] {name}({b}[{joined(n)}] a)\n{{\n  {made}\n}}\n\n"
+    return Template(text, name, ((b, n),), (b, n), least=1)
+
+
 TEMPLATES: tuple[Callable[[random.Random, str], Template], ...] = (
     product, sums, relaxation, solver, scan, elimination, histogram, extreme, chain, until, scanned, by_index, by_rank,
     halves, selected, conditional, reference, bodies, columns, growing, accumulation, threaded, nested, scatter,
@@ -1068,4 +1110,5 @@ TEMPLATES: tuple[Callable[[random.Random, str], Template], ...] = (
     unpacked, unpacked, chain, accumulated, scatter, scatter, pairwise, pairwise, placed, placed, placed, placed,
     placed, placed, placed, placed, distributed, distributed, apart, apart, apart, apart,
     pointers, pointers, pointers, tables, tables, tables, tables, handed_on, handed_on, handed_on, handed_on,
+    bordered, bordered, bordered, bordered,
 )  # fmt: skip

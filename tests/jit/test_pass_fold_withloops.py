@@ -670,3 +670,80 @@ def test_nor_as_long_as_a_condition_holds(dear: str, folds: bool) -> None:
             return s.2, c.2
     """
     assert ("load t[c]" not in after(run, text)) == folds
+
+
+BORDERED = """
+function f(int n, double[n] a, int[n] p, int k)
+    int m = add! n, 2
+    int last = add! n, 1
+    double[m] t = with [m]
+        genarray double default 0.0
+{parts}
+    double[n] r = with [n]
+        genarray double default 0.0
+        part [0] <= [l] < [n]
+            int q = {q}
+            double u = load t[q]
+            int l2 = add! l, 2
+            double v = load t[l2]
+            double w = add u, v
+            yield w
+    return n, r
+"""
+INTERIOR = """
+        part [{lower}] <= [i] < [{upper}]
+            int i1 = add! i, -1
+            double x = load a[i1]
+            yield x
+"""
+REST = """
+        part [{lower}] <= [j] < [{upper}]
+            int j1 = add! j, -1
+            int j2 = aplmod j1, n
+            double y = load a[j2]
+            double y2 = sqrt y
+            yield y2
+"""
+WINNER = """
+        part [0] <= [h] < [k]
+            double z = load a[h]
+            double z2 = sqrt z
+            yield z2
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "q", "folded"),
+    [
+        (INTERIOR.format(lower="1", upper="last"), "add! l, 1", True),
+        (INTERIOR.format(lower="1", upper="last"), "add! l, k", True),
+        (INTERIOR.format(lower="1", upper="last"), "load p[l]", False),
+        (INTERIOR.format(lower="1", upper="last"), "aplmod k, n", False),
+        (INTERIOR.format(lower="1", upper="n").replace("[n]", "[k]"), "add! l, 1", False),
+        (INTERIOR.format(lower="20", upper="last"), "add! l, 1", False),
+        (WINNER + INTERIOR.format(lower="1", upper="last"), "add! l, 1", False),
+        (INTERIOR.format(lower="1", upper="last").replace("[last]", "[last] step [2] width [1]"), "add! l, 1", False),
+    ],
+)
+def test_a_border_is_no_reason_to_keep_an_array(first: str, q: str, folded: bool) -> None:
+    text = BORDERED.format(parts=first + REST.format(lower="0", upper="m"), q=q)
+    assert ("load t[" not in after(run, text)) == folded
+
+
+@pytest.mark.parametrize(("sites", "folded"), [(7, True), (8, False)])
+def test_what_loads_much_of_an_array_with_a_border_is_not_written_for_each_piece(sites: int, folded: bool) -> None:
+    more = "\n".join(
+        f"            int m{k} = add! l, {k}\n            double o{k} = load t[m{k}]" for k in range(3, sites + 1)
+    )
+    text = BORDERED.format(
+        parts=INTERIOR.format(lower="1", upper="last") + REST.format(lower="0", upper="m"), q=f"add! l, 1\n{more}"
+    )
+    assert ("load t[" not in after(run, text)) == folded
+
+
+@pytest.mark.parametrize(("n", "folded"), [(16, True), (5, False)])
+def test_a_border_that_is_most_of_an_array_is_one(n: int, folded: bool) -> None:
+    text = BORDERED.format(
+        parts=INTERIOR.format(lower="1", upper=n + 1) + REST.format(lower="0", upper=n + 2), q="add! l, 1"
+    ).replace("[m]", f"[{n + 2}]")
+    assert ("load t[" not in after(run, text)) == folded

@@ -59,6 +59,7 @@ class Sites(Record):
     uses: dict[str, Uses] = field(default_factory=dict)
     replaced: dict[str, list[_Replaced]] = field(default_factory=dict)
     along: set[str] = field(default_factory=set)
+    indices: set[str] = field(default_factory=set)  # of all loops
     _place: int = 0
     _loops: list[Names] = field(default_factory=list)
     _shares: list[float] = field(default_factory=list)  # of their indices, those that they run over
@@ -82,6 +83,14 @@ class Sites(Record):
         return any(
             name in names and not (use.last <= r.end and _leaves(r.rhs, name, bodies, self.ints)) for name, r in between
         )
+
+    def is_regular(self, use: Uses) -> bool:
+        """Whether all sites load at sums of indices, and of what no loop changes."""
+        return all(self._is_sum(a) for _, index in use.sites for a in index)
+
+    def _is_sum(self, a: g.Atom) -> bool:
+        form = self.ints.forms.form(a)
+        return isinstance(form, int) or all(n in self.indices or not self._depends.get(n) for n in form.terms)
 
     def _other(self, name: str) -> None:
         found = self.uses.get(name)
@@ -147,6 +156,7 @@ class Sites(Record):
     def _counted(self, index: tuple[g.Var, ...], body: g.Block, share: float = 1.0, serial: bool = False) -> None:
         for i in index:
             self._depends[i.name] = frozenset({i.name})
+            self.indices.add(i.name)
         self._within(frozenset(i.name for i in index), body, share=share, serial=serial)
 
     def _within(self, loop: Names, *inner: g.Block, share: float = 1.0, serial: bool = False) -> None:

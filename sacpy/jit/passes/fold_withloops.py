@@ -17,13 +17,15 @@ are loaded at the same index.
 An array is folded only if nothing but loads uses it, if no work is multiplied by it (`analysis/sites`), or next to
 none, or no more than the loads that are saved, or if it is a mask, a condition on indices that `split` and
 `parity_partitions` can make bounds and steps of, and if its with-loop is not to have a kernel of its own (`mappings`).
-Work that several results of a with-loop need counts for all of them. What can be done as vectors by itself, and is
-dear, is not done one by one in the rounds of a loop that cannot.
+Of an array with a border the work for its interior counts: where it is loaded, borders are cut off as well. Work that
+several results of a with-loop need counts for all of them. What can be done as vectors by itself, and is dear, is not
+done one by one in the rounds of a loop that cannot.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from math import prod
 
 from sacpy.jit.analysis.costs import cost, size
 from sacpy.jit.analysis.sites import Site, Uses, sites
@@ -52,6 +54,9 @@ SITES = 4  # where such a condition, or something cheap, is computed again
 VECTORS = 10.0  # work per element from which vectors of it pay for an array; a division is worth neither
 CODE = 400  # statements that folding one array may add
 PARTITIONS = 6  # of an array that is folded
+MARGIN = 16  # cells along an axis, which a border has at most
+INTERIOR = 3 / 4  # of the cells of an array of known extents, which its interior has at least
+WINDOW = 7  # sites that load an array with a border, at most: each is once more in every piece that is cut off
 
 
 class _Folder:
@@ -110,8 +115,11 @@ class _Folder:
     def worthwhile(self, target: g.Var, producer: Producer, needed: list[Needed]) -> bool:
         """Whether an array may be folded, as far as that has to do with it alone."""
         use, w = self.sites.uses[target.name], producer.loop
+        interior = self.interior(w, use) if len(w.partitions) > 1 else None
         works = [
-            work_of(p.body, producer.position, n[producer.position], use.numbered) for p, n in zip(w.partitions, needed)
+            work_of(p.body, producer.position, n[producer.position], use.numbered)
+            for p, n in zip(w.partitions, needed)
+            if p is interior or interior is None
         ]
         shared, own = max((a for a, _ in works), default=0.0), max((b for _, b in works), default=0.0)
         code = sum(size(p.body) for p in w.partitions) * len(use.sites)
@@ -128,6 +136,30 @@ class _Folder:
         ):
             return False
         return not w.partitions or not self.sites.replaced_between([p.body for p in w.partitions], use)
+
+    def interior(self, w: g.WithLoop, use: Uses) -> g.Partition | None:
+        """The partition that has all cells of an array but for a border: what the others do for that counts for little,
+        since whoever loads the array is cut apart there. Those that win over it are thin."""
+        if not use.each or use.serial or len(use.sites) > WINDOW or not self.sites.is_regular(use):
+            return None
+        form = self.sites.ints.forms.form
+        for p in w.partitions:
+            extents = [form(upper) - form(lower) for lower, upper in zip(p.lower, p.upper)]
+            if p.step is None and p.rank == len(w.frame or ()):
+                whole = [form(a) for a in w.frame or ()]
+                margins = [all_ - mine for all_, mine in zip(whole, extents)]
+                known = [
+                    (all_, mine)
+                    for all_, mine in zip(whole, extents)
+                    if isinstance(all_, int) and isinstance(mine, int)
+                ]
+                if all(isinstance(m, int) and m <= MARGIN for m in margins) and (
+                    prod(mine for _, mine in known) >= INTERIOR * prod(all_ for all_, _ in known)
+                ):
+                    return p
+            if not any(isinstance(e, int) and e <= MARGIN for e in extents):
+                return None
+        return None
 
     def is_paid_back(self, use: Uses, partitions: tuple[g.Partition, ...]) -> bool:
         """Whether the loads that are saved make up for what is done twice: along rows, since what all elements of a row
