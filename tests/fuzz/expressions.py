@@ -10,7 +10,7 @@ from math import prod
 
 from sacpy.lang.types import BITS, REAL, SIGNED
 from tests.fuzz.choices import COMPLEX, Chooser, Shape, literal
-from tests.fuzz.templates import Template, at
+from tests.fuzz.template import Template, at
 
 Makers = list[tuple[float, Callable[[int], str]]]
 CONVERSION = {

@@ -13,7 +13,8 @@ from typing import Any
 
 from tests.fuzz.choices import Name, Profile, Shape, value
 from tests.fuzz.statements import Statements
-from tests.fuzz.templates import Template, at, template
+from tests.fuzz.template import Template, at
+from tests.fuzz.templates import template
 
 HEAD = "use Array: all;\nuse Math: all;\nuse MathArray: all;\nuse Complex: all;\n\n"
 
