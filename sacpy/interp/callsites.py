@@ -16,6 +16,7 @@ from sacpy.interp.errors import Fault
 from sacpy.interp.ownership import Protocol, protocol
 from sacpy.interp.runtime.calls import shown
 from sacpy.interp.values import Value, shape_of
+from sacpy.interp.versions import dispatcher
 from sacpy.lang.ast import FixedExtent
 from sacpy.lang.core import Signature
 from sacpy.lang.dispatch import choose
@@ -145,15 +146,8 @@ class CallSites:
             memo[key] = self._adapted(f"{name}_{at}", signatures[at], rules, args)
             return memo[key]
 
-        space = self.evaluator.namespace
-        space[f"{name}_find"], space[f"{name}_memo"] = find, memo
-        source = f"""def {name}({", ".join(args)}):
- key = {key if count == 1 else f"({key})"}
- f = {name}_memo.get(key)
- if f is None: f = {name}_find(key, ({"".join(f"a{i}, " for i in range(count))}))
- return f({", ".join(args)})
-"""
-        exec(compile(source, "<dispatch>", "exec"), space)
+        make = dispatcher(tuple(args), key if count == 1 else f"({key})", tuple(args[:count]))
+        self.evaluator.namespace[name] = make(memo, find)
         return name
 
     def chosen(self, keys: tuple[str, ...], values: tuple[Value, ...]) -> str:

@@ -9,7 +9,10 @@ ints. What does not pay, or would take too many versions, runs the one version f
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
+
+from numpy import ndarray
 
 from sacpy.interp.values import Value, shape_of
 from sacpy.lang.core import Function, Slot
@@ -72,11 +75,24 @@ def selector(
             short = "{0}.ndim if {0}.ndim != 1 or len({0}) > {1} else -1 - len({0})".format(params[i], SHORT)
             rank = f"({short}) if type({params[i]}) is ndarray else 0"
         looks.append(f"({rank})")
-    space[f"{name}_find"], space[f"{name}_memo"] = missing, memo
-    source = f"""def {name}({", ".join(params)}):
- key = {looks[0] if len(looks) == 1 else f"({', '.join(looks)})"}
- f = {name}_memo.get(key)
- if f is None: f = {name}_find(key, ({"".join(f"{params[i]}, " for i in positions)}))
- return f({", ".join(params)})
+    key = looks[0] if len(looks) == 1 else f"({', '.join(looks)})"
+    space[name] = dispatcher(tuple(params), key, tuple(params[i] for i in positions))(memo, missing)
+
+
+@cache
+def dispatcher(params: tuple[str, ...], key: str, looked_at: tuple[str, ...]) -> Callable[..., Callable[..., Any]]:
+    """Makes functions that call what a table has for a key of their arguments, or what is found by those that are
+    looked at. Text that is the same is compiled once; it has no names of its own, which some versions of Python keep
+    for ever."""
+    source = f"""def make(memo, find):
+ def dispatching({", ".join(params)}):
+  key = {key}
+  f = memo.get(key)
+  if f is None: f = find(key, ({"".join(f"{p}, " for p in looked_at)}))
+  return f({", ".join(params)})
+ return dispatching
 """
+    space: dict[str, Any] = {"ndarray": ndarray}
     exec(compile(source, "<dispatch>", "exec"), space)
+    made: Callable[..., Callable[..., Any]] = space["make"]
+    return made

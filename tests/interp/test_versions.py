@@ -1,6 +1,8 @@
 """Functions of open rank run in versions made for the ranks they are called with; nobody can tell from the results."""
 
-from sacpy.interp.versions import MOST
+from collections.abc import Callable
+
+from sacpy.interp.versions import MOST, dispatcher
 from tests.interp.tools import failure, run
 
 GENERIC = "noinline int[*] twice(int[*] a) { return { iv -> 2 * a[iv] | iv < shape(a) }; } "
@@ -42,3 +44,25 @@ def test_recursion_over_falling_rank_dispatches_to_the_next_version() -> None:
         "s = s + total(a[i]); } } return s; } "
     )
     assert run(text + 'int main() { printf("%d", total(reshape([2, 3, 4], iota(24)))); return 0; }').out == "276"
+
+
+def test_functions_that_look_at_the_same_arguments_share_the_code_that_chooses() -> None:
+    """And each has a table of its own."""
+    make = dispatcher(("a0", "a1"), "type(a0)", ("a0",))
+    assert make is dispatcher(("a0", "a1"), "type(a0)", ("a0",))
+    asked: list[object] = []
+
+    def find(key: type, values: tuple[object, ...]) -> Callable[..., object]:
+        asked.append((key, values))
+        return tables[0].setdefault(key, lambda a, b: (key.__name__, a, b))
+
+    tables: tuple[dict[type, Callable[..., object]], ...] = ({}, {})
+    one, other = make(tables[0], find), make(tables[1], lambda key, values: lambda a, b: "other")
+    assert [one(1, 2), one(3, 4), one(1.0, 2), other(1, 2)] == [
+        ("int", 1, 2),
+        ("int", 3, 4),
+        ("float", 1.0, 2),
+        "other",
+    ]
+    assert asked == [(int, (1,)), (float, (1.0,))]
+    assert one.__code__ is other.__code__
