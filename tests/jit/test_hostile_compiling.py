@@ -190,7 +190,7 @@ print(time.monotonic() - begin < 3.0, flush=True)
 def test_neither_forks_nor_the_end_of_the_process_wait() -> None:
     begin = time.monotonic()
     done = subprocess.run(
-        [sys.executable, "-c", ENDS],
+        [sys.executable, "-W", "ignore::DeprecationWarning", "-c", ENDS],  # about forks
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,
