@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import threading
+from pathlib import Path
 from time import monotonic, sleep
 
 import pytest
@@ -98,6 +99,23 @@ def test_a_loop_without_a_known_end_is_compiled_beside_the_program(monkeypatch: 
     assert spun(engine, 3.0e7) == spun(Engine("cpu", cache=Cache(None), eager=True), 3.0e7)
     assert threads[0] == "sacpy compiling"
     assert any(v.calls for u in engine.units for v in u.versions.values())
+
+
+def test_what_the_cache_has_is_not_made_beside_the_program_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[object] = []
+    beside = Engine.beside
+    monkeypatch.setattr(Engine, "beside", lambda self, *of: (begun.append(of), beside(self, *of))[1])
+    monkeypatch.setattr(engines, "cores", lambda: 2)
+    monkeypatch.setattr(engines, "is_processor_free", lambda: True)
+    monkeypatch.setattr(fork, "may_fork", lambda: False)
+    for many in (True, False):
+        engine = Engine("auto", cache=Cache(tmp_path), defects=True, threads=1)
+        assert spun(engine, 3.0e7) > 0
+        assert any(v.calls for u in engine.units for v in u.versions.values())
+        assert bool(begun) == many
+        begun.clear()
 
 
 def test_without_a_free_core_or_with_a_limit_on_memory_it_is_not(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from sacpy.jit.ir import graph as g
-from sacpy.jit.ir.operations import TRANSCENDENTAL
+from sacpy.jit.ir.operations import ROUTINES
 from sacpy.lang.types import REAL
 
 MANY = 1000.0  # a loop whose rounds are not known
 _WEIGHTS = {"div": 4.0, "mod": 8.0, "aplmod": 8.0, "sqrt": 4.0, "row": 12.0, "column": 4.0} | dict.fromkeys(
-    TRANSCENDENTAL, 16.0
+    ROUTINES, 16.0
 )
 _DEAR = {"div": 6.0, "mod": 6.0, "aplmod": 8.0, "sqrt": 6.0, "reciproc": 6.0, "row": 14.0, "column": 4.0}
 
@@ -25,7 +25,7 @@ def _statement(s: g.Stmt) -> float:
 def _rhs(rhs: g.Rhs) -> float:
     match rhs:
         case g.Op(code=code, args=args):
-            if code in TRANSCENDENTAL:
+            if code in ROUTINES:
                 return 15.0
             return _DEAR.get(code, 1.0 if args[0].base in REAL else 0.5)
         case g.Load():

@@ -138,8 +138,8 @@ class Spreading(Chunked):
         return code.op(f"call i64 @sacpy_evenly({bounds}, {works}, i64 {self.threads.multiple})")
 
     def inner_blocks(self, blocks: Blocks) -> Blocks:
-        """The blocks as the chunk's function knows them. A first row that is a number is handed in: the same is done
-        from other rows on with one function."""
+        """The blocks as the chunk's function knows them. A first row that is a number is handed in, so that what is
+        done alike from different rows on is one function; but for 0, where most begin."""
         first = self.handed("i64", blocks.lower[0]) if blocks.lower[0] != "0" else "0"
         bounds = [self.captured("i64", t) for t in (blocks.lower[1], *blocks.upper, blocks.in_row, blocks.length)]
         return Blocks((first, bounds[0]), (bounds[1], bounds[2]), bounds[3], bounds[4])

@@ -12,7 +12,8 @@ from sacpy.jit.ir.graph import Atom, Const, Op
 from sacpy.lang import reals
 from sacpy.lang.primitives import PRIMITIVES
 
-TRANSCENDENTAL = frozenset([*reals.TRANSCENDENTAL, "atan2", "pow", "hypot", "fmod"])  # dear ones
+# routines of the C library, each as dear as many other operations
+ROUTINES = frozenset([*reals.TRANSCENDENTAL, "atan2", "pow", "hypot", "fmod"])
 
 
 # The row and the place in it of an element of rows that grow (`lang.primitives`), the growth a constant.

@@ -32,12 +32,12 @@ from typing import Any
 from sacpy.jit.analysis.shared_planner import BYTES
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir import kernel as k
-from sacpy.jit.ir.operations import TRANSCENDENTAL
+from sacpy.jit.ir.operations import ROUTINES
 from sacpy.jit.kernels.builder import Builder
 from sacpy.lang.types import REAL
 from sacpy.nodes import Node
 
-CALLED = TRANSCENDENTAL | {"div", "mod", "sqrt"}  # operations on reals that may be calls
+CALLED = ROUTINES | {"div", "mod", "sqrt"}  # operations on reals that may be calls
 FEWEST_THREADS = 32  # of a block, each of which fetches what a round reads
 FEWEST_ROUNDS = 64  # where their number is known
 MOST_BYTES = 16 << 10  # of the tiles of a block

@@ -29,7 +29,7 @@ from collections.abc import Sequence
 from sacpy.jit.analysis.combine import Axis, Nest, nest_of
 from sacpy.jit.analysis.contractions import contraction
 from sacpy.jit.ir import graph as g
-from sacpy.jit.ir.operations import TRANSCENDENTAL
+from sacpy.jit.ir.operations import ROUTINES
 from sacpy.jit.passes.reductions import fold_of
 from sacpy.jit.passes.units import wherever
 from sacpy.jit.passes.walker import Walker
@@ -94,7 +94,7 @@ def _box(axes: Sequence[Axis], body: g.Block, span: Span) -> g.Partition:
 def _is_dear(n: Nest) -> bool:
     """Whether a term has a function that the loops, as they stand, may call for many elements at once: tiles would call
     it for each of them."""
-    return any(isinstance(s, g.Let) and isinstance(s.rhs, g.Op) and s.rhs.code in TRANSCENDENTAL for s in n.body)
+    return any(isinstance(s, g.Let) and isinstance(s.rhs, g.Op) and s.rhs.code in ROUTINES for s in n.body)
 
 
 def _streams(n: Nest) -> bool:

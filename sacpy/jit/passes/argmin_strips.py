@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from sacpy.jit.analysis.combine import loops_of, round_of
 from sacpy.jit.ir import graph as g
-from sacpy.jit.ir.operations import TRANSCENDENTAL
+from sacpy.jit.ir.operations import ROUTINES
 from sacpy.jit.ir.rewrite import copied, needed_for
 from sacpy.jit.passes.units import wherever
 from sacpy.jit.passes.walker import Walker
@@ -130,7 +130,7 @@ def _choice(r: g.For) -> _Choice | None:
         if (
             not isinstance(s, g.Let)
             or not isinstance(s.rhs, g.Op | g.Load | g.Var | g.Const)
-            or (isinstance(s.rhs, g.Op) and s.rhs.code in TRANSCENDENTAL)
+            or (isinstance(s.rhs, g.Op) and s.rhs.code in ROUTINES)
         ):
             return None
         made[s.targets[0]] = s.rhs

@@ -20,7 +20,7 @@ from typing import Any
 
 from sacpy.jit.analysis.facts import HIGHEST, LOWEST, Sum
 from sacpy.jit.ir import graph as g
-from sacpy.jit.ir.operations import TRANSCENDENTAL
+from sacpy.jit.ir.operations import ROUTINES
 from sacpy.jit.ir.rewrite import bound, loaded_only
 from sacpy.jit.passes.ranges import Ranges
 from sacpy.jit.passes.simplify import Simplifier
@@ -28,7 +28,7 @@ from sacpy.jit.passes.summing import ZERO, is_moderate
 from sacpy.jit.passes.units import is_loop, wherever
 from sacpy.nodes import Node, replace
 
-_DEAR = TRANSCENDENTAL | {"div", "mod", "aplmod", "sqrt", "reciproc"}
+_DEAR = ROUTINES | {"div", "mod", "aplmod", "sqrt", "reciproc"}
 
 
 class _Space(Node):

@@ -16,7 +16,7 @@ from collections.abc import Hashable
 from itertools import product
 
 from sacpy.jit.ir import graph as g
-from sacpy.jit.ir.operations import TRANSCENDENTAL
+from sacpy.jit.ir.operations import ROUTINES
 from sacpy.jit.ir.rewrite import has_only, rights
 from sacpy.jit.passes import algebra
 from sacpy.jit.passes.cse import key_of
@@ -412,7 +412,7 @@ def _speculable(r: g.If) -> bool:
     both = g.Block((*r.then.statements, *r.otherwise.statements))
     if len(both.statements) > SPECULATED or any(map(g.extents_of, r.then.results)) or not has_only(both, g.Op):
         return False
-    return all(op.code not in TRANSCENDENTAL for op in rights(both, g.Op))
+    return all(op.code not in ROUTINES for op in rights(both, g.Op))
 
 
 @on_functions

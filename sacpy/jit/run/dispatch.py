@@ -245,7 +245,7 @@ class Site(Versions):
             if expected >= SURE * price:
                 return Heat.HOT
             # for this call, which begins now, a version would come too late
-            if expected >= price * LIKELY and self.calls and self.engine.is_to_be_made(self, args):
+            if expected >= price * LIKELY and self.calls:
                 return Heat.WARM
         busy = self.busy()
         branches = self.active > 0 and self.room.branches(self.function)
@@ -254,10 +254,8 @@ class Site(Versions):
         price = self.engine.price(self, args, busy)
         if busy >= price:
             return Heat.DUE if self.engine.is_to_be_made(self, args) else Heat.HOT
-        early = price * EARLY
-        self._put_off((price - busy) / BRANCHING if branches else (early if busy < early else price) - busy)
-        warm = busy >= early and not branches and self.engine.is_to_be_made(self, args)
-        return Heat.WARM if warm else Heat.COLD
+        self._put_off((price - busy) / BRANCHING if branches else max(price * EARLY - busy, 0.0))
+        return Heat.WARM if busy >= price * EARLY and not branches else Heat.COLD
 
     def _expected(self, args: tuple[Value, ...], size: int) -> float:
         """Seconds that a call is expected to take: an estimate, and what came of the last one. Estimates count the

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 SPEED = 10.0
 MOST = 1000  # units that a record may hold
 ALIKE = 2  # times the size of what a call was given: so much larger another one's arguments may be, to take as long
-LITTLE = 2e-3  # seconds; of less it is remembered that it was little, not how little
+LITTLE = 2e-3  # seconds; what takes less is not written again for having taken another time
 SHORT = 0.02  # seconds; of a program that takes less nobody needs to know that it has asked for nothing
 LONGER = 2  # times what it took in an earlier run: then a program may be up to something else
 

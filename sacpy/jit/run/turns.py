@@ -163,12 +163,7 @@ class Turn:
     def _is_begun(self, values: tuple[Value, ...]) -> bool:
         """Whether the rest, which is worth it, is being made beside the program."""
         unit = self._rest
-        if (
-            unit is None
-            or unit.known(values) is not None
-            or unit.decided(values)
-            or not self.engine.is_to_be_made(unit, values)
-        ):
+        if unit is None or unit.known(values) is not None or unit.decided(values):
             return False
         return unit.begin(values, sure=True)
 

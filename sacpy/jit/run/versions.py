@@ -224,8 +224,11 @@ class Versions:
         return self.versions.get(kind)
 
     def begin(self, args: Sequence[Value], sure: bool = False) -> bool:
-        """Has a version for arguments made beside the program, if that can be (`Engine.beside`). Whether it is being
-        made."""
+        """Has a version for arguments made beside the program, if that can be (`Engine.beside`): one whose price is
+        known, and that the cache does not have. Whether it is being made."""
+        return self.engine.is_to_be_made(self, args) and self._begin(args, sure)
+
+    def _begin(self, args: Sequence[Value], sure: bool) -> bool:
         kind = self.kind(args)
         if kind is None or kind in self.versions or kind in self.refused:
             return False
@@ -233,7 +236,7 @@ class Versions:
             return not all(job.over for job in self.jobs.values())
         if not self._room and self.detail < Detail.RANKS:
             self.detail, self._room = Detail(self.detail + 1), VERSIONS
-            return self.begin(args, sure)
+            return self._begin(args, sure)
         if kind not in self.jobs and self._room:
             job = self.engine.beside(self, kind, sure)
             if job is not None:
