@@ -40,8 +40,9 @@ def test_errors_of_the_work_are_the_callers() -> None:
 
 def test_a_process_that_was_killed_takes_no_place() -> None:
     pool = compilers._Pool(1)
-    lost = pool._taken()  # held here, as a traceback holds it
+    lost = pool._free()  # held here, as a traceback holds it
+    assert lost is not None and pool._free() is None
     lost.end()
-    found = pool._taken()
-    assert found is not lost and found.process.poll() is None
+    found = pool._free()
+    assert found is not None and found is not lost and found.process.poll() is None
     found.end()

@@ -59,7 +59,7 @@ def resolve(name: str) -> int:
 
 
 def test_code_calls_out_reads_tables_and_keeps_its_variables(code: bytes) -> None:
-    first, second = Image(code, resolve), Image(code, resolve)
+    first, second = Image([code], resolve), Image([code], resolve)
     for image in (first, second):  # each has variables of its own
         step = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(image.address("next"))
         assert [step(1), step(10)] == [12, 32]
@@ -68,7 +68,7 @@ def test_code_calls_out_reads_tables_and_keeps_its_variables(code: bytes) -> Non
 
 
 def test_code_cannot_be_written_and_data_cannot_be_executed(code: bytes) -> None:
-    image = Image(code, resolve)
+    image = Image([code], resolve)
     rights = {
         line.split()[1]
         for line in Path("/proc/self/maps").read_text().splitlines()
@@ -79,7 +79,7 @@ def test_code_cannot_be_written_and_data_cannot_be_executed(code: bytes) -> None
 
 def test_a_function_that_is_not_there_is_a_key_error(code: bytes) -> None:
     with pytest.raises(KeyError):
-        Image(code, resolve).address("other")
+        Image([code], resolve).address("other")
 
 
 def test_relocations_that_are_not_known_are_refused(code: bytes) -> None:
@@ -91,15 +91,44 @@ def test_relocations_that_are_not_known_are_refused(code: bytes) -> None:
         (info,) = struct.unpack_from("<Q", code, entry + 8)
         struct.pack_into("<Q", changed, entry + 8, info & ~0xFFFFFFFF | 9)  # a GOT, which objects of ours have not
     with pytest.raises(Unknown):
-        Image(bytes(changed), resolve)
+        Image([bytes(changed)], resolve)
     library = Library(code, ("pick",), {"outside": 1})
     assert library.address("pick")
+
+
+CALLER = """
+declare hidden i64 @next(i64)
+declare i64 @outside(i64)
+@where = internal constant ptr @next
+define i64 @twice(i64 %x) {
+  %f = load volatile ptr, ptr @where
+  %a = call i64 @next(i64 %x)
+  %b = call i64 %f(i64 %a)
+  %c = call i64 @outside(i64 %b)
+  ret i64 %c
+}
+"""
+
+
+@pytest.mark.parametrize("by_llvm", [False, True])
+def test_objects_of_a_bundle_call_each_other(code: bytes, by_llvm: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if by_llvm:
+        monkeypatch.setattr(objects, "suits", lambda: False)
+    caller = compile_object(CALLER, Options())
+    for codes in ([code, caller], [caller, code]):
+        bundle = objects.bundled(codes)
+        assert objects.unbundled(bundle) == codes
+        outside = ctypes.cast(double_of, ctypes.c_void_p).value or 0
+        library = Library(bundle, ("twice", "pick"), {"outside": outside})
+        twice = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(library.address("twice"))
+        assert [twice(1), twice(0)] == [2 * 2 * (6 + 12), 2 * 2 * (18 + 36)]
+        assert ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_int64)(library.address("pick"))(3) == 5.5
 
 
 @pytest.mark.parametrize("data", [b"", b"\x7fELF", b"\x7fELF\x01\x01" + bytes(60), b"MZ" + bytes(100)])
 def test_what_is_no_such_object_is_refused(data: bytes) -> None:
     with pytest.raises((Unknown, struct.error)):
-        Image(data, resolve)
+        Image([data], resolve)
 
 
 RUN = """

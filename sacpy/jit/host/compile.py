@@ -20,7 +20,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import llvmlite
 import llvmlite.binding as llvm
@@ -29,11 +29,15 @@ from sacpy.base.digests import new_digest
 from sacpy.base.forking import keep_whole
 from sacpy.jit.cache import Cache, native_folder
 from sacpy.jit.host.installed import OBJECT, suits, write_runtime
+from sacpy.jit.host.objects import bundled
 from sacpy.jit.host.runtime import runtime_ir
 from sacpy.jit.host.translate import TASKS, Task, emitted, machine, optimised, target, translated
 from sacpy.jit.host.waiting import Waiting
 from sacpy.jit.llvm.processor import processor
-from sacpy.jit.options import Options
+from sacpy.jit.options import Options, cores
+
+if TYPE_CHECKING:
+    from sacpy.jit.host import compilers
 
 # characters of IR that LLVM translates soon, if no block is LONG: ordinary ones take it 1 to 4 microseconds each,
 # hostile ones 8
@@ -44,6 +48,7 @@ LONG = 120  # lines of a block: for some of LLVM's passes they count squared
 # program
 HUGE = 768 << 10
 
+PARTS = 4  # of a module at most, that are translated at the same time
 SERVED = 32  # objects that a linker links
 _most = 1  # times what is BRIEF and LONG is translated here
 _numbers, _here = itertools.count(1), itertools.count()
@@ -51,9 +56,15 @@ _border = re.compile(r"^(?:[\w.$\"-]+:|define |\})", re.MULTILINE)  # where a bl
 
 
 def compile_object(ir: str, options: Options) -> bytes:
-    """Machine code, as a relocatable object, of a module's text. Several threads may compile at the same time; whatever
-    is raised in one of them meanwhile (Ctrl-C, a limit on time) gets through at once."""
-    return _made(Task(ir, options.opt_level, options.verify))
+    """Machine code, as a relocatable object or a bundle of such, of a module's text. Several threads may compile at the
+    same time; whatever is raised in one of them meanwhile (Ctrl-C, a limit on time) gets through at once."""
+    task = Task(ir, options.opt_level, options.verify)
+    if not BRIEF < len(ir) <= HUGE:
+        return _made(task)
+    from sacpy.jit.host.split_module import split
+
+    tasks = [task._replace(text=text) for text in split(ir, _at_once())]
+    return bundled(_made_beside(tasks))
 
 
 def assembly(ir: str, options: Options) -> str:
@@ -80,6 +91,44 @@ def begin_compiler() -> None:
 def is_huge(ir: str) -> bool:
     """Whether a module is so large that it is translated with little effort from the start."""
     return len(ir) > HUGE
+
+
+def _at_once() -> int:
+    """How many parts of a module may be translated at the same time. Beside a process that only compiles somebody
+    else is at work."""
+    return min(cores() if _most == 1 else cores() - 1, PARTS)
+
+
+def _made_beside(tasks: list[Task]) -> list[bytes]:
+    """What is wanted of tasks: of the first by `_made`, while other processes translate the others."""
+    if len(tasks) == 1:
+        return [_made(tasks[0])]
+    from sacpy.jit.host import compilers
+
+    begun: list[compilers.Translation | None] = []
+    try:
+        for task in tasks[1:]:
+            try:
+                begun.append(compilers.begun(task))
+            except compilers.CompilerLost:
+                begun.append(None)
+        codes = [_made(tasks[0])]
+        for task, translation in zip(tasks[1:], begun):
+            codes.append(_result(task, translation))
+    except BaseException:
+        for translation in filter(None, begun):
+            translation.end()
+        raise
+    return codes
+
+
+def _result(task: Task, translation: compilers.Translation | None) -> bytes:
+    from sacpy.jit.host import compilers
+
+    with suppress(compilers.CompilerLost):
+        if translation is not None:
+            return translation.result()
+    return _made(task)
 
 
 def _made(task: Task) -> bytes:
@@ -126,8 +175,8 @@ _linker: _Linker | None = None  # who has that and the next only has them while 
 _dropped: list[tuple[Any, _Linker]] = []  # code that is to be unloaded, next time that something is loaded
 
 
-def _linked(code: bytes, exports: Sequence[str], imports: Mapping[str, int]) -> tuple[Any, _Linker]:
-    """What unloads an object when it is dropped, and its linker, which must not be dropped before."""
+def _linked(codes: Sequence[bytes], exports: Sequence[str], imports: Mapping[str, int]) -> tuple[Any, _Linker]:
+    """What unloads objects when it is dropped, and their linker, which must not be dropped before."""
     global _linker
     while _dropped:
         tracker, linker = _dropped.pop()
@@ -136,7 +185,9 @@ def _linked(code: bytes, exports: Sequence[str], imports: Mapping[str, int]) -> 
     if _linker is None or _linker.served >= SERVED:
         _linker = _Linker()
     _linker.served += 1
-    builder = llvm.JITLibraryBuilder().add_object_img(code).add_current_process()
+    builder = llvm.JITLibraryBuilder().add_current_process()
+    for code in codes:
+        builder.add_object_img(code)
     for name, address in imports.items():
         builder.import_symbol(name, address)
     for name in exports:
@@ -145,13 +196,13 @@ def _linked(code: bytes, exports: Sequence[str], imports: Mapping[str, int]) -> 
 
 
 class Linked:
-    """An object in memory by LLVM's linker, which finds what else the code calls in this process; it stays as long as
+    """Objects in memory by LLVM's linker, which finds what else their code calls in this process; they stay as long as
     this lives."""
 
-    def __init__(self, code: bytes, exports: Sequence[str], imports: Mapping[str, int]) -> None:
+    def __init__(self, codes: Sequence[bytes], exports: Sequence[str], imports: Mapping[str, int]) -> None:
         def link() -> tuple[Any, _Linker]:
             with _at_work:
-                return _linked(code, exports, imports)
+                return _linked(codes, exports, imports)
 
         # by another thread: an exception that strikes in llvmlite leaves it locked
         self._tracker, self._linker = Waiting(link).result()

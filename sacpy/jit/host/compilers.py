@@ -103,6 +103,32 @@ class _Compiler:
                     pipe.close()
 
 
+class Translation:
+    """What a process has been asked for. Whoever does not want it any more ends it."""
+
+    def __init__(self, pool: _Pool, compiler: _Compiler, task: Task) -> None:
+        self._pool, self._compiler = pool, compiler
+        self._waiting = Waiting(lambda: compiler.ask(packed(task, SECONDS)))
+
+    def result(self) -> bytes:
+        """What is wanted. Raises `CompilerLost`; `RuntimeError` where the text is no module; whatever else is raised
+        ends the process."""
+        try:
+            found = self._waiting.result()
+        except RuntimeError:
+            self._pool.back(self._compiler)
+            raise
+        except BaseException:
+            self.end()
+            raise
+        self._pool.back(self._compiler)
+        return found
+
+    def end(self) -> None:
+        """Ends the process."""
+        self._compiler.end()
+
+
 class _Pool:
     """The processes of this one. `most`: at once; what comes then has to wait. An exception may strike anywhere between
     these lines: a process that is lost on the way ends with its object, and leaves no trace here."""
@@ -115,17 +141,17 @@ class _Pool:
 
     def translated(self, task: Task) -> bytes:
         """What is wanted of a task. Raises `CompilerLost`; `RuntimeError` where the text is no module."""
-        compiler = self._taken()
-        try:
-            found = Waiting(lambda: compiler.ask(packed(task, SECONDS))).result()
-        except RuntimeError:
-            self._back(compiler)
-            raise
-        except BaseException:
-            compiler.end()
-            raise
-        self._back(compiler)
-        return found
+        compiler = self._free()
+        while compiler is None:
+            time.sleep(PATIENCE)
+            compiler = self._free()
+        return Translation(self, compiler, task).result()
+
+    def begun(self, task: Task) -> Translation | None:
+        """A translation that goes on beside this thread, if a process is free or may be started. Raises
+        `CompilerLost`."""
+        compiler = self._free()
+        return None if compiler is None else Translation(self, compiler, task)
 
     def begin(self) -> None:
         """Sees to it that a process is there, or on its way. Raises `CompilerLost`."""
@@ -134,15 +160,13 @@ class _Pool:
             if not self._idle and self._room():
                 self._idle.append(self._started())
 
-    def _taken(self) -> _Compiler:
-        while True:
-            with self._lock:
-                self._forget_ended()
-                if self._idle:
-                    return self._idle.pop()
-                if self._room():
-                    return self._started()
-            time.sleep(PATIENCE)
+    def _free(self) -> _Compiler | None:
+        """A process that nobody else asks now, if there may be one more."""
+        with self._lock:
+            self._forget_ended()
+            if self._idle:
+                return self._idle.pop()
+            return self._started() if self._room() else None
 
     def _room(self) -> bool:
         """Whether there may be one more. One that has ended does not count, though an exception may still hold it."""
@@ -153,7 +177,7 @@ class _Pool:
         self._all.add(compiler)
         return compiler
 
-    def _back(self, compiler: _Compiler) -> None:
+    def back(self, compiler: _Compiler) -> None:
         compiler.used = time.monotonic()
         compiler.tasks += 1
         if compiler.tasks < TASKS:
@@ -178,6 +202,6 @@ atexit.register(_pool.end)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_pool.leave)
 
-begin, translated = _pool.begin, _pool.translated
+begin, begun, translated = _pool.begin, _pool.begun, _pool.translated
 
-__all__ = ["CompilerLost", "begin", "translated"]
+__all__ = ["CompilerLost", "Translation", "begin", "begun", "translated"]

@@ -79,20 +79,20 @@ def _function(name: str) -> int:
 
 
 class Library:
-    """An object loaded into memory; it stays as long as this lives."""
+    """An object, or several in a bundle, loaded into memory; they stay as long as this lives."""
 
     def __init__(self, code: bytes, exports: Sequence[str], imports: Mapping[str, int]) -> None:
         self._image: objects.Image | None = None
         self._linked: Linked | None = None
         if objects.suits():
             try:
-                self._image = objects.Image(code, lambda name: imports.get(name) or _function(name))
+                self._image = objects.Image(objects.unbundled(code), lambda name: imports.get(name) or _function(name))
                 return
             except (objects.Unknown, OSError):  # it is one for LLVM's linker
                 pass
         from sacpy.jit.host.compile import Linked
 
-        self._linked = Linked(code, exports, imports)
+        self._linked = Linked(objects.unbundled(code), exports, imports)
 
     def address(self, name: str) -> int:
         """Where an exported function is."""
