@@ -21,6 +21,8 @@ from sacpy.interp.evaluator import Evaluator
 from sacpy.interp.world import World
 from sacpy.jit.cache import Cache
 from sacpy.jit.failures import Unsupported
+from sacpy.jit.host import compile as compiling
+from sacpy.jit.host import split_module
 from sacpy.jit.ir.graph import Check, Let, Rhs, Unit, blocks, statements
 from sacpy.jit.kinds import Kind
 from sacpy.jit.options import Options
@@ -77,8 +79,11 @@ QUICK_DEFAULT: Ways = {"default, quickly": lambda: native(strict_fp=False, threa
 
 @contextmanager
 def small_chunks() -> Iterator[None]:
-    """Inside, loops are spread over threads, and cut into pieces, that have little work."""
+    """Inside, loops are spread over threads, and cut into pieces, that have little work; modules are split that have
+    little text."""
     with (
+        patch.object(compiling, "WHOLE", 0),
+        patch.object(split_module, "SHARE", 100),
         patch.object(threads, "WORTH", 60.0),
         patch.object(threads, "PER_CHUNK", 30.0),
         patch.object(scatter, "ROUNDS", 20),

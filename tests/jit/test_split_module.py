@@ -46,7 +46,7 @@ def finely(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         seen.append(len(texts := split(text, 3)))
         return texts
 
-    monkeypatch.setattr(compiling, "BRIEF", 100)
+    monkeypatch.setattr(compiling, "WHOLE", 0)
     monkeypatch.setattr(split_module, "SHARE", 20)
     monkeypatch.setattr(split_module, "split", counted)
     return seen

@@ -48,6 +48,7 @@ LONG = 120  # lines of a block: for some of LLVM's passes they count squared
 # program
 HUGE = 768 << 10
 
+WHOLE = BRIEF  # characters of IR that are never split
 PARTS = 4  # of a module at most, that are translated at the same time
 SERVED = 32  # objects that a linker links
 _most = 1  # times what is BRIEF and LONG is translated here
@@ -59,7 +60,7 @@ def compile_object(ir: str, options: Options) -> bytes:
     """Machine code, as a relocatable object or a bundle of such, of a module's text. Several threads may compile at the
     same time; whatever is raised in one of them meanwhile (Ctrl-C, a limit on time) gets through at once."""
     task = Task(ir, options.opt_level, options.verify)
-    if not BRIEF < len(ir) <= HUGE:
+    if not WHOLE < len(ir) <= HUGE:
         return _made(task)
     from sacpy.jit.host.split_module import split
 
