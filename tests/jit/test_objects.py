@@ -120,6 +120,7 @@ def test_objects_of_a_bundle_call_each_other(code: bytes, by_llvm: bool, monkeyp
         assert objects.unbundled(bundle) == codes
         outside = ctypes.cast(double_of, ctypes.c_void_p).value or 0
         library = Library(bundle, ("twice", "pick"), {"outside": outside})
+        assert (library._image is None) == by_llvm
         twice = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(library.address("twice"))
         assert [twice(1), twice(0)] == [2 * 2 * (6 + 12), 2 * 2 * (18 + 36)]
         assert ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_int64)(library.address("pick"))(3) == 5.5

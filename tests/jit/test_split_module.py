@@ -161,7 +161,9 @@ def test_where_no_process_is_free_or_one_is_lost_this_one_does_it(
     begun: Callable[[Task], object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(compilers, "begun", begun)
-    assert len(compiling._made_beside([Task(SMALL)] * 3)) == 3
+    codes = compiling._made_beside([Task(SMALL.replace("@f", f"@{name}")) for name in ("first", "second", "third")])
+    for code, name in zip(codes, (b"first", b"second", b"third")):
+        assert name in code
 
 
 def test_an_error_of_llvm_is_the_callers_and_the_process_goes_on() -> None:
@@ -171,4 +173,5 @@ def test_an_error_of_llvm_is_the_callers_and_the_process_goes_on() -> None:
     with pytest.raises(RuntimeError, match="expected top-level entity"):
         translation.result()
     assert pool.translated(Task(SMALL))[:4] == b"\x7fELF"
+    assert len(pool._all) == 1  # by the same one
     pool.end()
