@@ -28,12 +28,7 @@ STATEMENTS = (
 PATHS = ("native", "run again", "widened", "refused", "from the cache", "threads")
 
 
-def _name(step: passes.Step) -> str:
-    module = step.run.__module__
-    return step.name if module == passes.__name__ else module.rpartition(".")[2]
-
-
-PASSES = tuple(dict.fromkeys(map(_name, passes.STEPS)))
+PASSES = tuple(dict.fromkeys(step.file for step in passes.STEPS))
 
 
 @dataclass
@@ -137,7 +132,7 @@ def recording(coverage: Coverage) -> Iterator[None]:
 
     def done(step: passes.Step, unit: Unit, verified: bool) -> Unit:
         result = do(step, unit, verified)
-        coverage.passes[_name(step)] += result is not unit and result != unit
+        coverage.passes[step.file] += result is not unit and result != unit
         return result
 
     optimise = compiler.optimised

@@ -106,6 +106,25 @@ def test_a_pass_changes_a_program(name: str, monkeypatch: pytest.MonkeyPatch) ->
     assert name in changed
 
 
+@pytest.mark.parametrize("device", [False, True])
+def test_a_pass_that_is_not_needed_changes_nothing(device: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    left_out: set[str] = set()
+
+    def always(step: passes.Step, unit: Unit, options: Options) -> Unit:
+        found = step.run(unit)
+        if not step.needs(unit):
+            left_out.add(step.name)
+            assert found == unit, step.name
+        return found
+
+    monkeypatch.setattr(passes, "_done", always)
+    scalar, combining = ("benchmarks/first/table/fib28.sac", "fib/0"), ("tests/corpus/scans-and-into.sac", "main/0@7")
+    for path, function in (*REACH.values(), scalar, combining):
+        made(path, function, device=device)
+    steps = passes._steps(passes.STEPS, "device" if device else "cpu", OPTIONS)
+    assert left_out >= {step.name for step in steps if step.needs is not passes._any}
+
+
 def made(path: str, function: str, *, device: bool = False, options: Options = OPTIONS) -> Unit:
     """A function of a program, or a region of one, optimised."""
     regions = program(path)

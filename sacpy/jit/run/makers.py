@@ -227,8 +227,10 @@ class Makers:
 
 def _load() -> None:
     """In the other process, before it is asked for anything."""
+    from sacpy.base.deferring import defer
     from sacpy.jit.run.compiler import load
 
+    defer()
     load()
     from sacpy.jit.host.compile import stay_here
 
