@@ -136,9 +136,7 @@ SHAPING = (
         "device",
         by="scatter.run_device",
     ),
-    Step(
-        "into_reals", LOOPS, "the same for sums of reals", "device", by="scatter.run_device_reals", when=_regrouping
-    ),
+    Step("into_reals", LOOPS, "the same for sums of reals", "device", by="scatter.run_device_reals", when=_regrouping),
     Step("scans", LOOPS, "scans are with-loops", "device", by="stepping.run_scans", when=_regrouping),
     Step("exact_scans", LOOPS, "those of what is exact are", "device", by="stepping.run_exact_scans", when=_in_order),
     Step("dead_code", _any, "and what they were computed from"),

@@ -9,7 +9,7 @@ code depends on. For other programs that came later there is another.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import ref
 
@@ -188,12 +188,11 @@ class Makers:
     def _new_fork(self, hear: Callable[[Any], None] | None) -> Fork | None:
         """A process that knows all programs of now, if there may be one."""
         from sacpy.jit.run.fork import Fork, may_fork
-        from sacpy.jit.run.rehearsal import steps
 
         if not self._may_fork or len(self._forks) >= FORKS or self._tools.device is not None or not may_fork():
             return None
         try:
-            self._forks.append(Fork(self._answered, _load, hear, None if hear is None else steps))
+            self._forks.append(Fork(self._answered, _load, hear, None if hear is None else _rehearsal))
         except OSError:
             self._may_fork = False
             return None
@@ -223,6 +222,13 @@ class Makers:
         if data:  # otherwise it has failed, which is found out here
             self._tools.delivered[name] = data
         return self._make(unit, kind)
+
+
+def _rehearsal() -> Iterator[None]:
+    """In the other process, while it is not asked for anything."""
+    from sacpy.jit.run.rehearsal import steps
+
+    return steps()
 
 
 def _load() -> None:
