@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from sacpy.workspace import Workspace
 
 INTERRUPTED = 130
+UNDOCUMENTED = ("run", "eval")  # commands that show nobody what NumPy says of its functions
 
 
 def _nothing() -> None:
@@ -56,6 +57,10 @@ ready = _nothing  # called once a command has been loaded and sees to Ctrl-C, wh
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs a command and gives the exit status."""
     parsed = parse(sys.argv[1:] if argv is None else argv)
+    if argv is None and parsed.command in UNDOCUMENTED:
+        from sacpy.base.deferring import load_numpy
+
+        load_numpy()
     return _guarded(parsed)
 
 

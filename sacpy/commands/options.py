@@ -51,6 +51,7 @@ SETTINGS = (
 )  # fmt: skip
 """Options that a workspace has under the same name."""
 WRONG_USE = 2
+WIDTH = 100  # columns of help that nobody sees
 _Options = Callable[..., argparse.Action]
 _WITHOUT_COMMAND = """SaC (Single Assignment C): run, check and evaluate programs.
 
@@ -122,22 +123,35 @@ def split_run(arguments: list[str]) -> tuple[list[str], list[str]]:
     return arguments[: at + 1], arguments[at + 1 :]
 
 
+class _Formatter(argparse.RawDescriptionHelpFormatter):
+    """Text as wide as the terminal, which is asked for when there is something to tell: one is made for each option
+    that is added, to see whether it is right."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=WIDTH)
+
+    def format_help(self) -> str:
+        wide = argparse.HelpFormatter(self._prog)
+        self._width, self._max_help_position = wide._width, wide._max_help_position
+        return super().format_help()
+
+
+class _Parser(argparse.ArgumentParser):
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(formatter_class=_Formatter, **settings)
+
+
 def _parser(word: str, stated_only: bool = False) -> argparse.ArgumentParser:
     """What takes a command line apart that begins with this word: of commands it has the one that is named, since each
     option takes its time to add; all of them where none is."""
     from sacpy import __version__
 
-    parser = argparse.ArgumentParser(
-        prog="sacpy",
-        usage="sacpy [COMMAND] [options] ..",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        description=_WITHOUT_COMMAND,
-    )
+    parser = _Parser(prog="sacpy", usage="sacpy [COMMAND] [options] ..", description=_WITHOUT_COMMAND)
     parser.add_argument("--version", action="version", version=f"sacpy {__version__}")
     commands = parser.add_subparsers(dest="command", prog="sacpy", metavar="COMMAND", title="commands", required=True)
     common, running, watched = _common(stated_only), _running(stated_only), _watched()
 
-    def command(name: str, help: str, *parents: argparse.ArgumentParser, usage: str | None = None) -> _Options:
+    def command(name: str, help: str, *parents: _Parser, usage: str | None = None) -> _Options:
         if word in COMMANDS and name != word:
             return _left_out
         return commands.add_parser(name, parents=[common, *parents], help=help, usage=usage).add_argument
@@ -201,9 +215,9 @@ def _left_out(*_: Any, **__: Any) -> Any:
     """Stands for adding an option to a command that is not there."""
 
 
-def _common(stated_only: bool) -> argparse.ArgumentParser:
+def _common(stated_only: bool) -> _Parser:
     """Options of all commands that read programs."""
-    parser = argparse.ArgumentParser(add_help=False)
+    parser = _Parser(add_help=False)
     add = parser.add_argument
     none: Any = argparse.SUPPRESS if stated_only else []
     add("-D", dest="defines", action="append", default=none, metavar="NAME[=VALUE]", help="define a macro")
@@ -214,9 +228,9 @@ def _common(stated_only: bool) -> argparse.ArgumentParser:
     return parser
 
 
-def _running(stated_only: bool, more: tuple[str, ...] = (), usual: str = "auto") -> argparse.ArgumentParser:
+def _running(stated_only: bool, more: tuple[str, ...] = (), usual: str = "auto") -> _Parser:
     """Options of all commands that run programs. `more`: further targets; `usual`: the one by default."""
-    parser = argparse.ArgumentParser(add_help=False)
+    parser = _Parser(add_help=False)
     add = parser.add_argument
 
     def default(value: Any) -> Any:
@@ -256,9 +270,9 @@ def _running(stated_only: bool, more: tuple[str, ...] = (), usual: str = "auto")
     return parser
 
 
-def _watched() -> argparse.ArgumentParser:
+def _watched() -> _Parser:
     """Options that show what happens while a program runs, or what would."""
-    parser = argparse.ArgumentParser(add_help=False)
+    parser = _Parser(add_help=False)
     add = parser.add_argument
     what = "say in the end what ran where, how often, how long, and why it was not compiled"
     add("--stats", action="store_true", help=what)

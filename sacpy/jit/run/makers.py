@@ -233,10 +233,10 @@ def _rehearsal() -> Iterator[None]:
 
 def _load() -> None:
     """In the other process, before it is asked for anything."""
-    from sacpy.base.deferring import defer
+    from sacpy.base.deferring import OF_LLVMLITE, defer
     from sacpy.jit.run.compiler import load
 
-    defer()
+    defer(OF_LLVMLITE)
     load()
     from sacpy.jit.host.compile import stay_here
 
