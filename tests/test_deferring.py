@@ -37,7 +37,7 @@ CASES = {
     "NumPy is without documentation, and works": """
         load_numpy()
         import numpy as np
-        assert not {"_ast", "dis", "tokenize", "_pickle"} & set(sys.modules)
+        assert not {"_ast", "dis", "tokenize", "_ctypes", "_pickle", "numpy._typing._array_like"} & set(sys.modules)
         assert np.sum(np.arange(5)).tolist() == 10 and np.linalg.inv(np.eye(2)).tolist() == [[1, 0], [0, 1]]
         assert np.add(1, 2) == 3 and (np.ones(3) @ np.ones(3)) == 3 and np.einsum("ij->j", np.ones((2, 3)))[0] == 2
         assert repr(np.array([1.5, 2])) == "array([1.5, 2. ])"
@@ -50,6 +50,10 @@ CASES = {
         assert list(inspect.signature(load_numpy).parameters) == [] and inspect.cleandoc("  a") == "a"
         assert list(inspect.signature(np.sum).parameters)[:2] == ["a", "axis"]
         assert platform.python_implementation()
+        import numpy.typing
+        import numpy._typing._nested_sequence
+        assert numpy.typing.NDArray[np.int32].__origin__ is np.ndarray
+        assert np.arange(3).ctypes.data
         import inspect as loaded
         assert inspect.ismodule(loaded) and loaded.signature is inspect.signature
     """,

@@ -14,10 +14,23 @@ from typing import Any
 # what `importlib.resources` imports, by which llvmlite finds its library, for resources in archives: a sixth of what it
 # takes to be ready to compile
 OF_LLVMLITE = ("tempfile", "zipfile")
-# what NumPy imports to document its functions and to save arrays: a tenth of the start of a program
-OF_NUMPY = ("ast", "inspect", "numpy._core._add_newdocs", "numpy._core._add_newdocs_scalars", "pickle", "platform")
-# what NumPy asks `inspect` for: texts in shape, and signatures, at which nobody looks here
-_OF_INSPECT: dict[str, Any] = {"cleandoc": str, "signature": lambda function: None}
+# what NumPy imports to document its functions, to save arrays and to lend their memory to C: a seventh of the start of
+# a program
+OF_NUMPY = (
+    "ast",
+    "ctypes",
+    "inspect",
+    "numpy._core._add_newdocs",
+    "numpy._core._add_newdocs_scalars",
+    "numpy._typing",
+    "pickle",
+    "platform",
+)
+# what it asks of them while it is loaded: texts in shape, signatures and types of results, at which nobody looks here
+_ASKED: dict[str, dict[str, Any]] = {
+    "inspect": {"cleandoc": str, "signature": lambda function: None},
+    "numpy._typing": {"NDArray": list, "__path__": []},
+}
 
 
 class _Deferred(ModuleType):
@@ -41,11 +54,13 @@ def defer(modules: Iterable[str]) -> None:
 def load_numpy() -> None:
     """NumPy, as it is but for the documentation of its functions."""
     defer(OF_NUMPY)
-    inspect = vars(sys.modules["inspect"])
-    answers = _OF_INSPECT if isinstance(sys.modules["inspect"], _Deferred) else {}
-    inspect.update(answers)
+    stand_ins = [(sys.modules[name], answers) for name, answers in _ASKED.items()]
+    given = [(vars(module), answers) for module, answers in stand_ins if isinstance(module, _Deferred)]
+    for names, answers in given:
+        names.update(answers)
     try:
         import numpy  # noqa: F401
     finally:
-        for name in answers:
-            inspect.pop(name, None)
+        for names, answers in given:
+            for name in answers:
+                names.pop(name, None)

@@ -339,13 +339,17 @@ class Evaluator:
     def _native(self, signature: Signature, name: str) -> tuple[str, Place]:
         """A wrapper of an external function: a frame for the call stack, and results that are certainly nobody
         else's."""
-        from sacpy.interp import foreign, natives
+        from sacpy.interp import natives
         from sacpy.interp.emitter import Emitter
         from sacpy.interp.facts import Facts
 
         native = signature.native
         assert native is not None
-        function = self.bindings(signature) or natives.find(native.name) or foreign.find(signature, self.world)
+        function = self.bindings(signature) or natives.find(native.name)
+        if function is None:
+            from sacpy.interp import foreign
+
+            function = foreign.find(signature, self.world)
         generator = Emitter(Facts(), self.namespace, name)
         args = [f"a{i}" for i in range(len(signature.params))]
         if function is None:
