@@ -57,11 +57,7 @@ ready = _nothing  # called once a command has been loaded and sees to Ctrl-C, wh
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs a command and gives the exit status."""
     parsed = parse(sys.argv[1:] if argv is None else argv)
-    if argv is None and parsed.command in UNDOCUMENTED:
-        from sacpy.base.deferring import load_numpy
-
-        load_numpy()
-    return _guarded(parsed)
+    return _guarded(parsed, own=argv is None)
 
 
 def _started() -> None:
@@ -72,13 +68,17 @@ def _started() -> None:
         gc.enable()
 
 
-def _guarded(parsed: argparse.Namespace) -> int:
-    """Whatever happens, a user sees a message and not a traceback."""
+def _guarded(parsed: argparse.Namespace, own: bool) -> int:
+    """Whatever happens, a user sees a message and not a traceback. `own`: there is nothing else in this process."""
     from sacpy.base import kept
     from sacpy.lang.diagnostics import SacError
 
     kept.tell = tell
     try:
+        if own and parsed.command in UNDOCUMENTED:
+            from sacpy.base.deferring import load
+
+            load("numpy")
         return COMMANDS[parsed.command](parsed)
     except SacError as error:
         show(error.diagnostics)

@@ -1,4 +1,4 @@
-"""Modules that others import and that a process hardly ever uses, loaded when something of them is used, if at all.
+"""Modules that libraries import and that a process hardly ever uses, loaded when something of them is used, if at all.
 
 Only for processes of sacpy's own: a command, or one that compiles. Who embeds sacpy may look at what it loads.
 """
@@ -6,30 +6,28 @@ Only for processes of sacpy's own: a command, or one that compiles. Who embeds s
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Mapping
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-# what `importlib.resources` imports, by which llvmlite finds its library, for resources in archives: a sixth of what it
-# takes to be ready to compile
-OF_LLVMLITE = ("tempfile", "zipfile")
-# what NumPy imports to document its functions, to save arrays and to lend their memory to C: a seventh of the start of
-# a program
-OF_NUMPY = (
-    "ast",
-    "ctypes",
-    "inspect",
-    "numpy._core._add_newdocs",
-    "numpy._core._add_newdocs_scalars",
-    "numpy._typing",
-    "pickle",
-    "platform",
-)
-# what it asks of them while it is loaded: texts in shape, signatures and types of results, at which nobody looks here
-_ASKED: dict[str, dict[str, Any]] = {
-    "inspect": {"cleandoc": str, "signature": lambda function: None},
-    "numpy._typing": {"NDArray": list, "__path__": []},
+# By library what it imports: each with what the library asks it for while it is itself loaded, and may be told so
+UNUSED: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
+    # to document its functions, to save arrays, to lend their memory to C: a seventh of the start of a program. Nobody
+    # looks at the shape of texts, at signatures and at the types of results here
+    "numpy": {
+        "ast": {},
+        "ctypes": {},
+        "inspect": {"cleandoc": str, "signature": lambda function: None},
+        "numpy._core._add_newdocs": {},
+        "numpy._core._add_newdocs_scalars": {},
+        "numpy._typing": {"NDArray": list, "__path__": []},
+        "pickle": {},
+        "platform": {},
+    },
+    # to find its library by `importlib.resources`, which can read archives: a sixth of what it takes to be ready to
+    # compile
+    "llvmlite.binding": {"tempfile": {"TemporaryDirectory": None}, "zipfile": {}},
 }
 
 
@@ -45,21 +43,17 @@ class _Deferred(ModuleType):
         return getattr(loaded, name)
 
 
-def defer(modules: Iterable[str]) -> None:
-    """Has modules loaded when something of them is used; nothing where they are loaded."""
-    for name in modules:
-        sys.modules.setdefault(name, _Deferred(name))
-
-
-def load_numpy() -> None:
-    """NumPy, as it is but for the documentation of its functions."""
-    defer(OF_NUMPY)
-    stand_ins = [(sys.modules[name], answers) for name, answers in _ASKED.items()]
-    given = [(vars(module), answers) for module, answers in stand_ins if isinstance(module, _Deferred)]
-    for names, answers in given:
-        names.update(answers)
+def load(library: str) -> None:
+    """Imports one of `UNUSED`. What it imports there is loaded when something of it is used; nothing is different for
+    what is loaded already."""
+    given = []
+    for name, answers in UNUSED[library].items():
+        if name not in sys.modules:
+            sys.modules[name] = stand_in = _Deferred(name)
+            vars(stand_in).update(answers)
+            given.append((vars(stand_in), answers))
     try:
-        import numpy  # noqa: F401
+        import_module(library)
     finally:
         for names, answers in given:
             for name in answers:

@@ -27,7 +27,7 @@ from sacpy.jit.host.waiting import PATIENCE, Waiting
 SECONDS = 10  # of the processor that LLVM may take for a task; ordinary units of 500 kB take 1.4
 SACPY = str(Path(__file__).parents[3])  # the folder that the package lies in
 START = (
-    "import sys; sys.path += sys.argv[1:]; from sacpy.base.deferring import OF_LLVMLITE, defer; defer(OF_LLVMLITE); "
+    "import sys; sys.path += sys.argv[1:]; from sacpy.base.deferring import load; load('llvmlite.binding'); "
     "from sacpy.jit.host.compiler_process import serve; serve()"
 )
 

@@ -233,11 +233,11 @@ def _rehearsal() -> Iterator[None]:
 
 def _load() -> None:
     """In the other process, before it is asked for anything."""
-    from sacpy.base.deferring import OF_LLVMLITE, defer
-    from sacpy.jit.run.compiler import load
+    from sacpy.base import deferring
+    from sacpy.jit.run import compiler
 
-    defer(OF_LLVMLITE)
-    load()
+    deferring.load("llvmlite.binding")
+    compiler.load()
     from sacpy.jit.host.compile import stay_here
 
     stay_here()
