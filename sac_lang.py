@@ -51,6 +51,9 @@ def main() -> int:
         return WRONG_PACKAGE
     # what is made until the program runs stays: to look for garbage in it would be a fifth of the start-up
     gc.disable()
+    from sacpy.base.deferring import load
+
+    load("pathlib")
     from sacpy import cli
 
     cli.ready = ready

@@ -29,7 +29,7 @@ import argparse
 import gc
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -70,15 +70,16 @@ def _started() -> None:
 
 def _guarded(parsed: argparse.Namespace, own: bool) -> int:
     """Whatever happens, a user sees a message and not a traceback. `own`: there is nothing else in this process."""
+    if own and parsed.command in UNDOCUMENTED:
+        from sacpy.base.deferring import load
+
+        with suppress(ImportError):  # whoever needs it says so
+            load("numpy")
     from sacpy.base import kept
     from sacpy.lang.diagnostics import SacError
 
     kept.tell = tell
     try:
-        if own and parsed.command in UNDOCUMENTED:
-            from sacpy.base.deferring import load
-
-            load("numpy")
         return COMMANDS[parsed.command](parsed)
     except SacError as error:
         show(error.diagnostics)

@@ -57,6 +57,25 @@ CASES = {
         import inspect as loaded
         assert inspect.ismodule(loaded) and loaded.signature is inspect.signature
     """,
+    "paths become addresses": """
+        load("pathlib")
+        from pathlib import Path
+        assert "ipaddress" not in sys.modules
+        assert Path("/a b/ü").as_uri() == "file:///a%20b/%C3%BC"
+        from urllib.parse import quote, urlparse
+        assert quote("a b") == "a%20b" and urlparse("http://a/b").path == "/b"
+        import urllib.parse
+        assert urllib.parse.quote is quote
+    """,
+    "parts of a package are found before it is loaded": """
+        import sacpy.base.deferring as deferring
+        deferring.UNUSED = {"json.tool": {"json": {"dumps": None}}}
+        sys.modules.pop("json", None)
+        load("json.tool")
+        import json
+        from json import decoder
+        assert json.dumps([decoder.JSONDecoder().decode("1")]) == "[1]"
+    """,
     "NumPy that is there stays as it is": """
         import inspect, numpy
         signature = inspect.signature

@@ -6,10 +6,18 @@ Only for processes of sacpy's own: a command, or one that compiles. Who embeds s
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 from types import ModuleType
 from typing import Any
+
+
+def _quoted(text: bytes) -> str:
+    """`urllib.parse.quote_from_bytes`, by which paths become addresses."""
+    from urllib.parse import quote_from_bytes
+
+    return quote_from_bytes(text)
+
 
 # By library what it imports: each with what the library asks it for while it is itself loaded, and may be told so
 UNUSED: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
@@ -21,10 +29,11 @@ UNUSED: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
         "inspect": {"cleandoc": str, "signature": lambda function: None},
         "numpy._core._add_newdocs": {},
         "numpy._core._add_newdocs_scalars": {},
-        "numpy._typing": {"NDArray": list, "__path__": []},
+        "numpy._typing": {"NDArray": list},
         "pickle": {},
         "platform": {},
     },
+    "pathlib": {"urllib.parse": {"quote_from_bytes": _quoted}},
     # to find its library by `importlib.resources`, which can read archives: a sixth of what it takes to be ready to
     # compile
     "llvmlite.binding": {"tempfile": {"TemporaryDirectory": None}, "zipfile": {}},
@@ -36,11 +45,25 @@ class _Deferred(ModuleType):
     is imported for the second time.)"""
 
     def __getattr__(self, name: str) -> Any:
+        return getattr(self._loaded(), name)
+
+    def _loaded(self) -> ModuleType:
         if sys.modules.get(self.__name__) is self:
             del sys.modules[self.__name__]
         loaded = import_module(self.__name__)
         self.__dict__.update(vars(loaded))
-        return getattr(loaded, name)
+        return loaded
+
+
+class _Places:
+    """Where parts of a module that is not loaded are looked for: `from M import x` asks whether there is such a
+    place, and looks there if the module has no x."""
+
+    def __init__(self, module: _Deferred) -> None:
+        self._module = module
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._module._loaded().__path__)
 
 
 def load(library: str) -> None:
@@ -50,11 +73,13 @@ def load(library: str) -> None:
     for name, answers in UNUSED[library].items():
         if name not in sys.modules:
             sys.modules[name] = stand_in = _Deferred(name)
+            answers = {**answers, "__path__": _Places(stand_in)}
             vars(stand_in).update(answers)
             given.append((vars(stand_in), answers))
     try:
         import_module(library)
     finally:
         for names, answers in given:
-            for name in answers:
-                names.pop(name, None)
+            for name, answer in answers.items():
+                if names.get(name) is answer:
+                    del names[name]
