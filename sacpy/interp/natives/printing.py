@@ -12,7 +12,6 @@ from sacpy.interp import memory
 from sacpy.interp.natives import native
 from sacpy.interp.natives.array_text import DEFAULT, array_text, framed, rows_text, show_text
 from sacpy.interp.natives.formatting import sprintf
-from sacpy.interp.natives.scanning import scan
 from sacpy.interp.streams import Stream
 from sacpy.interp.world import World
 from sacpy.lang.printf_formats import STRING
@@ -76,6 +75,8 @@ def show_scalar(world: World, value: Any, *, bases: tuple[str, ...]) -> None:
 
 
 def _read_one(stream: Stream, base: str) -> tuple[bool, Any]:
+    from sacpy.interp.natives.scanning import scan  # loaded by programs that read
+
     fmt = SCAN["char" if base == "bool" else base]
     count, value = scan(stream, fmt, ("",), f"scan{base}")
     if base == "bool":
@@ -219,6 +220,8 @@ def fprint_complex(
 
 
 def _read_complex(stream: Stream, mode: int) -> tuple[bool, Any]:
+    from sacpy.interp.natives.scanning import scan  # loaded by programs that read
+
     fmt = {1: b"%lf+%lfi", 2: b"%lf %lf"}.get(mode, b"(%lf,%lf)")
     count, real, imag = scan(stream, fmt, _DOUBLES, "scancomplex")
     return count == 2, np.array((real, imag), dtype=np.float64)

@@ -13,7 +13,6 @@ from typing import Any, cast
 from sacpy.interp import memory
 from sacpy.interp.natives import native
 from sacpy.interp.natives.formatting import sprintf
-from sacpy.interp.natives.scanning import SPACE, WORD, scan
 from sacpy.interp.streams import RawFile, Stream, Unopened
 from sacpy.interp.world import World, shown
 
@@ -178,6 +177,8 @@ def getl(world: World) -> tuple[int, bytes]:
 
 @native("TermFile::fscans/2", "File::fscans/2")
 def fscans(world: World, stream: Stream, limit: int) -> tuple[bytes, Stream]:
+    from sacpy.interp.natives.scanning import SPACE, WORD  # loaded by programs that read
+
     stream.take(SPACE)
     return stream.take(WORD, max(1, limit)), stream
 
@@ -234,9 +235,13 @@ def fprintf(world: World, stream: Stream, fmt: bytes, *args: Any, bases: tuple[s
 
 @native("TermFile::scanf/1...", wants_result_bases=True)
 def scanf(world: World, fmt: bytes, *, result_bases: tuple[str, ...]) -> tuple[Any, ...]:
+    from sacpy.interp.natives.scanning import scan  # loaded by programs that read
+
     return scan(world.stdin, fmt, result_bases)
 
 
 @native("TermFile::fscanf/2...", "File::fscanf/2...", wants_result_bases=True)
 def fscanf(world: World, stream: Stream, fmt: bytes, *, result_bases: tuple[str, ...]) -> tuple[Any, ...]:
+    from sacpy.interp.natives.scanning import scan  # loaded by programs that read
+
     return *scan(stream, fmt, result_bases, "fscanf"), stream
