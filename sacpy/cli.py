@@ -25,7 +25,6 @@ sacpy kernel install                  SaC for Jupyter notebooks
 
 from __future__ import annotations
 
-import argparse
 import gc
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -34,9 +33,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sacpy.commands.messages import how_to_look, show, show_warnings, tell
-from sacpy.commands.options import TOOLS, defines, parse, prompt_workspace, refuse, refuse_misplaced, workspace_of
+from sacpy.commands.settings import TOOLS, defines, plain_run, refuse, refuse_misplaced, workspace_of
 
 if TYPE_CHECKING:
+    import argparse
+
     from sacpy.commands.opening import Opening
     from sacpy.interp.world import World
     from sacpy.lang.core import CheckedProgram
@@ -56,7 +57,12 @@ ready = _nothing  # called once a command has been loaded and sees to Ctrl-C, wh
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs a command and gives the exit status."""
-    parsed = parse(sys.argv[1:] if argv is None else argv)
+    words = sys.argv[1:] if argv is None else list(argv)
+    parsed = plain_run(words)
+    if parsed is None:
+        from sacpy.commands.options import parse
+
+        parsed = parse(words)
     return _guarded(parsed, own=argv is None)
 
 
@@ -380,6 +386,8 @@ def _kernel(parsed: argparse.Namespace) -> int:
         return 0
     if parsed.user and parsed.prefix:
         refuse("--user and --prefix are two places; give one", "sacpy kernel")
+    from sacpy.commands.options import prompt_workspace
+
     ready()
     options = shlex.split(parsed.prompt_options)
     prompt_workspace(options)  # refuses what the prompt would refuse

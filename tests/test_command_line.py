@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from sacpy.cli import main
+from sacpy.commands.options import parse
+from sacpy.commands.settings import plain_run
 from tests.tools import ROOT
 
 
@@ -265,7 +267,7 @@ sys.exit(sac_lang.main())
 
 @pytest.mark.skipif(sys.platform == "win32", reason="processes are interrupted in another way there")
 @pytest.mark.parametrize("command", ["run", "eval", "check"])
-@pytest.mark.parametrize("module", ["sacpy.cli", "argparse", "sacpy.lang.parser", "numpy", "datetime"])
+@pytest.mark.parametrize("module", ["sacpy.cli", "sacpy.commands.settings", "sacpy.lang.parser", "numpy", "datetime"])
 def test_ctrl_c_while_modules_are_loaded_ends_the_command_without_a_word(
     module: str, command: str, tmp_path: Path
 ) -> None:
@@ -333,3 +335,18 @@ def test_what_a_library_in_c_has_written_is_not_lost(tmp_path: Path) -> None:
         check=False,
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "from C\n", "")
+
+
+@pytest.mark.parametrize(
+    "words", [["a.sac"], ["run", "a.sac"], ["d/a.sac", "-x", "run"], ["run", "./a.sac", "--target", "b.sac", ""]]
+)
+def test_a_plain_run_is_what_the_options_say(words: list[str]) -> None:
+    plain = plain_run(words)
+    assert plain is not None and vars(plain) == vars(parse(words))
+
+
+@pytest.mark.parametrize(
+    "words", [[], ["run"], ["run", "--stats", "a.sac"], ["-i", "a.sac"], ["check", "a.sac"], ["program"], ["--x.sac"]]
+)
+def test_other_command_lines_are_no_plain_runs(words: list[str]) -> None:
+    assert plain_run(words) is None

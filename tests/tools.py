@@ -20,6 +20,7 @@ from typing import Any
 import sacpy
 from sacpy import cli
 from sacpy.commands.opening import Opening
+from sacpy.commands.options import parse
 from sacpy.interp.world import World
 from sacpy.lang.diagnostics import Diagnostic, Edit, SacError, render_text
 from sacpy.lang.elaborate.program import ElaboratedProgram
@@ -62,7 +63,7 @@ def run_file(
 ) -> Result:
     """Run a SaC program as the command line does, in this process. `args` are the program's own, `flags` are options of
     `sacpy run`. `keeping`: the program is taken from an earlier run, and kept for a later one, as the command does."""
-    parsed = cli.parse(["run", *flags, str(path.resolve()), *args])
+    parsed = parse(["run", *flags, str(path.resolve()), *args])
     world = World.captured(stdin, tuple(a.encode() for a in (str(path), *args)))
     found: Sequence[Diagnostic] = ()
     with contextlib.chdir(cwd or ROOT):
@@ -95,7 +96,7 @@ def loaded(text: str) -> ElaboratedProgram:
 
 def check_file(path: Path, flags: Sequence[str] = ()) -> Result:
     """Check a SaC program without running it; the result carries the diagnostics."""
-    status, found = cli.check_program(cli.workspace_of(cli.parse(["check", *flags, str(path)])), path)
+    status, found = cli.check_program(cli.workspace_of(parse(["check", *flags, str(path)])), path)
     return Result(status, b"", render_text(found) if found else "", tuple(_places(found)))
 
 

@@ -21,7 +21,7 @@ from sacpy.benching.comparing import Verdict
 from sacpy.benching.measuring import against, measured
 from sacpy.benching.reports import comparison, table
 from sacpy.benching.subjects import Subject, expressions
-from sacpy.commands.options import refuse, workspace_of
+from sacpy.commands.settings import refuse, workspace_of
 from sacpy.commands.watch import Files
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.source import NOWHERE

@@ -9,7 +9,7 @@ import argparse
 import sys
 from collections.abc import Callable
 
-from sacpy.commands.options import workspace_of
+from sacpy.commands.settings import workspace_of
 from sacpy.dap.adapter import Adapter
 from sacpy.dap.messages import Connection
 

@@ -1,56 +1,34 @@
-"""The command line taken apart: which command, its options, and the settings that they make.
+"""The command line taken apart: which command, and its options.
 
-In: words. Out: a namespace with what was stated, or a message and the exit status for wrong use; the `Workspace` that
-options stand for.
+In: words. Out: a namespace with what was stated, or a message and the exit status for wrong use.
 """
 
 from __future__ import annotations
 
 import argparse
 import io
-import sys
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
+
+from sacpy.commands.settings import (
+    COMMANDS,
+    FLAGS,
+    GENERATIONS,
+    ON_ALL,
+    RUNNING,
+    RUNS,
+    SETTINGS,
+    TOOLS,
+    defines,
+    refuse,
+    workspace_of,
+)
 
 if TYPE_CHECKING:
-    from sacpy.lang.core import CheckedProgram
     from sacpy.workspace import Workspace
 
-TOOLS = {
-    "test": ("testing", "run the tests in programs and modules"),
-    "bench": ("benching", "how long calls take, on several targets, and against an earlier state of the program"),
-    "new": ("beginning", "a folder to begin with: a program, a module, or a Python package that embeds SaC"),
-    "profile": ("profiling", "run a program, and say where the time went, line by line"),
-    "dap": ("debugging", "what editors debug with: the debug adapter, on standard input and output"),
-}
-"""Commands that have a module of their own here: what it is called, and what the command does."""
-ON_ALL = ("test",)
-"""Of them, those that run programs on any target, or on all."""
-RUNS = ("profile",)
-"""Of them, those that run a program with words of its own."""
-COMMANDS = (
-    "run", "watch", "check", *TOOLS, "eval", "explain", "picture", "fmt", "stubs", "lsp", "doc", "cache", "doctor",
-    "kernel", "repl",
-)  # fmt: skip
-GENERATIONS = ("sm_75", "sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_100")
-"""Of GPUs: those of withloop.devices, which is loaded only where it is needed."""
-RUNNING = (
-    "--target", "--device", "--threads", "--strategy", "--memory", "--seconds", "--depth", "--emit", "--function",
-    "--html", "--rows",
-)  # fmt: skip
-"""Options of a run that take a value."""
-FLAGS = (
-    "--debug", "--progress", "--strict-fp", "--stats", "--explain", "--verify", "--no-border-split",
-    "--no-short-circuit",
-)  # fmt: skip
-"""Those that take none."""
-SETTINGS = (
-    "target", "threads", "strategy", "strict_fp", "verify", "device", "split_borders", "short_circuit",
-)  # fmt: skip
-"""Options that a workspace has under the same name."""
-WRONG_USE = 2
 WIDTH = 100  # columns of help that nobody sees
 _Options = Callable[..., argparse.Action]
 _WITHOUT_COMMAND = """SaC (Single Assignment C): run, check and evaluate programs.
@@ -95,23 +73,6 @@ def _not_understood(word: str) -> None:
         near = closest(word, list(COMMANDS))
         if near and not Path(word + ".sac").exists():
             refuse(f"there is no command and no file {word}; did you mean sacpy {near[0]}?")
-
-
-def refuse(message: str, command: str = "sacpy") -> NoReturn:
-    sys.stderr.write(f"{command}: error: {message}\n")
-    raise SystemExit(WRONG_USE)
-
-
-def refuse_misplaced(parsed: argparse.Namespace, program: CheckedProgram) -> None:
-    """Ends with a message if options stand behind the file of a program that does not look at its words."""
-    behind = [word for word in getattr(parsed, "rest", ()) if word.partition("=")[0] in (*RUNNING, *FLAGS)]
-    if behind and not program.reads_words():
-        name = parsed.file.name
-        refuse(
-            f"{behind[0]} stands behind {name}, and what stands there is for the program, which does not look at it; "
-            f"options come first: sacpy {parsed.command} {behind[0]} .. {name}",
-            f"sacpy {parsed.command}",
-        )
 
 
 def split_run(arguments: list[str]) -> tuple[list[str], list[str]]:
@@ -339,23 +300,6 @@ def _size(text: str) -> int:
 
 
 _size.__name__ = "size"
-
-
-def workspace_of(parsed: argparse.Namespace) -> Workspace:
-    from sacpy.interp.limits import Limits
-    from sacpy.workspace import DEPTH_LIMIT, Workspace
-
-    depth = getattr(parsed, "depth", None)
-    limits = Limits(
-        getattr(parsed, "memory", None), getattr(parsed, "seconds", None), DEPTH_LIMIT if depth is None else depth
-    )
-    running = {name: getattr(parsed, name) for name in SETTINGS if hasattr(parsed, name)}
-    return Workspace(tuple(parsed.search), tuple(parsed.include), defines(parsed), limits, **running)
-
-
-def defines(parsed: argparse.Namespace) -> dict[str, str]:
-    """The macros of -D."""
-    return {d.partition("=")[0]: d.partition("=")[2] if "=" in d else "1" for d in parsed.defines}
 
 
 def prompt_workspace(options: Sequence[str] = ()) -> Workspace:

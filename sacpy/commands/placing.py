@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from sacpy.commands.messages import show, show_warnings
-from sacpy.commands.options import refuse_misplaced, workspace_of
+from sacpy.commands.settings import refuse_misplaced, workspace_of
 
 if TYPE_CHECKING:
     from sacpy.embedding.drawing import Drawing

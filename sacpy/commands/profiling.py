@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from sacpy.commands.messages import show_warnings
-from sacpy.commands.options import refuse, refuse_misplaced, workspace_of
+from sacpy.commands.settings import refuse, refuse_misplaced, workspace_of
 from sacpy.interp.evaluator import Evaluator
 from sacpy.interp.limits import Watchdog
 from sacpy.interp.world import World

@@ -13,7 +13,8 @@ from pathlib import Path
 from time import perf_counter
 
 from sacpy.base.terminal import has_color, has_escapes
-from sacpy.commands.options import refuse, with_options, workspace_of
+from sacpy.commands.options import with_options
+from sacpy.commands.settings import refuse, workspace_of
 from sacpy.nodes import replace
 from sacpy.testing.cases import Result
 from sacpy.testing.collecting import collected, selection

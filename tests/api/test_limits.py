@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import sacpy
-from sacpy import cli
+from sacpy.commands.options import parse
 from sacpy.interp import evaluator, faults, limits
 from sacpy.interp.errors import MemoryUp
 from sacpy.interp.limits import Watchdog
@@ -312,14 +312,14 @@ def test_the_command_line_has_the_limits_too(flag: str, value: str, code: str) -
 
 
 def test_sizes_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
-    assert [cli.parse(["run", "--memory", size, "p.sac"]).memory for size in ("1000", "64K", "1.5G")] == [
+    assert [parse(["run", "--memory", size, "p.sac"]).memory for size in ("1000", "64K", "1.5G")] == [
         1000,
         65536,
         3 << 29,
     ]
     for bad in ("0", "many", "-1M", ""):
         with pytest.raises(SystemExit):
-            cli.parse(["run", "--memory", bad, "p.sac"])
+            parse(["run", "--memory", bad, "p.sac"])
 
 
 TRACED = """

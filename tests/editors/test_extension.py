@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from sacpy.commands.options import COMMANDS, parse
+from sacpy.commands.options import parse
+from sacpy.commands.settings import COMMANDS
 from tests.tools import ROOT
 
 FOLDER = ROOT / "editors" / "vscode"

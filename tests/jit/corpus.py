@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sacpy import cli
+from sacpy.commands.options import parse
 from sacpy.interp.world import World
 from sacpy.jit.cache import Cache
 from sacpy.jit.reports.statistics import Stats, stats
@@ -48,7 +49,7 @@ def run_natively(
     short_circuit: bool = True,
 ) -> tuple[int, bytes, str, Stats]:
     """Status, output, messages, and what ran where."""
-    parsed = cli.parse(["run", *flags, "--target", target, *(["--strict-fp"] * strict_fp), str(path.resolve()), *args])
+    parsed = parse(["run", *flags, "--target", target, *(["--strict-fp"] * strict_fp), str(path.resolve()), *args])
     world = World.captured(stdin, tuple(a.encode() for a in (str(path), *args)))
     workspace = cli.workspace_of(parsed)
     workspace.use(Native(strict_fp=strict_fp, target=target, short_circuit=short_circuit))

@@ -11,6 +11,7 @@ from unittest.mock import patch
 import pytest
 
 from sacpy import cli
+from sacpy.commands.options import parse
 from sacpy.interp.world import World
 from sacpy.jit.cache import Cache
 from sacpy.jit.run.dispatch import Site
@@ -35,7 +36,7 @@ def test_much_work_is_compiled_or_has_a_reason(path: Path, tmp_path: Path) -> No
         return changed
 
     known = Site.look
-    parsed = cli.parse(["run", "--target", "cpu", str(path.resolve())])
+    parsed = parse(["run", "--target", "cpu", str(path.resolve())])
     workspace = cli.workspace_of(parsed)
     workspace.use(OnDemand("cpu", threads=2, cache=Cache(None)))
     given = beside(path, ".stdin")

@@ -19,7 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from sacpy.commands.options import parse, workspace_of
+from sacpy.commands.options import parse
+from sacpy.commands.settings import workspace_of
 from sacpy.interp.world import World
 from sacpy.lang.diagnostics import SacError
 from sacpy.session import Session
