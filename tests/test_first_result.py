@@ -38,4 +38,31 @@ def test_code_that_runs_natively_loads_nothing_that_interprets_it_and_nothing_th
         [sys.executable, "-c", SCRIPT], cwd=ROOT, env=environment, capture_output=True, text=True, check=True
     ).stdout.split()
     assert not [m for m in loaded if m.startswith(tuple(f"{rare}." for rare in RARE)) or m in RARE]
-    assert len([m for m in loaded if m.startswith("sacpy.")]) <= 259
+    assert len([m for m in loaded if m.startswith("sacpy.")]) <= 252
+
+
+START = """
+import sys
+import sac_lang
+assert sac_lang.main() == 0
+from sacpy.base.deferring import _Deferred
+print(*(name for name, module in sys.modules.items() if not isinstance(module, _Deferred)))
+"""
+UNUSED = (
+    "_ctypes", "argparse", "bz2", "dis", "gettext", "ipaddress", "locale", "lzma", "numpy._core._add_newdocs", "pickle",
+    "platform", "sacpy.commands.options", "sacpy.interp.foreign", "sacpy.interp.natives.scanning", "shutil", "tempfile",
+    "tokenize",
+)  # fmt: skip
+
+
+def test_a_program_that_is_run_loads_nothing_that_neither_it_nor_numpy_uses(tmp_path: Path) -> None:
+    program = tmp_path / "program.sac"
+    program.write_text('use StdIO: all; use Array: all; int main() { printf("%d\\n", sum(iota(5))); return 0; }')
+    environment = {**os.environ, "SACPY_CACHE_DIR": str(tmp_path)}
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, "-c", START, str(program)], cwd=ROOT, env=environment, capture_output=True, text=True
+        )
+        result, loaded = done.stdout.splitlines()
+        assert (result, done.stderr) == ("10", "")
+        assert not set(UNUSED) & set(loaded.split())
