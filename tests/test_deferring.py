@@ -38,9 +38,19 @@ CASES = {
         load("numpy")
         import numpy as np
         assert not {"_ast", "dis", "tokenize", "_pickle", "numpy._typing._array_like"} & set(sys.modules)
+        assert "numpy.linalg._linalg" not in sys.modules
         assert np.sum(np.arange(5)).tolist() == 10 and np.linalg.inv(np.eye(2)).tolist() == [[1, 0], [0, 1]]
         assert np.add(1, 2) == 3 and (np.ones(3) @ np.ones(3)) == 3 and np.einsum("ij->j", np.ones((2, 3)))[0] == 2
         assert repr(np.array([1.5, 2])) == "array([1.5, 2. ])"
+    """,
+    "matrices and polynomials of NumPy": """
+        load("numpy")
+        import numpy as np
+        assert (np.matrix([[1, 1], [0, 1]]) ** 3).tolist() == [[1, 3], [0, 1]]
+        assert sorted(np.roots([1, -3, 2]).tolist()) == [1.0, 2.0]
+        from numpy import linalg
+        import numpy.linalg as again
+        assert linalg is again is np.linalg and type(linalg) is type(sys) and linalg.norm([3, 4]) == 5
     """,
     "what NumPy asked for is as ever behind that": """
         load("numpy")
@@ -80,7 +90,7 @@ CASES = {
         import inspect, numpy
         signature = inspect.signature
         load("numpy")
-        assert inspect.signature is signature and "numpy._core._add_newdocs" in sys.modules
+        assert inspect.signature is signature and "numpy.linalg" in sys.modules
     """,
     "what a module has not is an error as ever": """
         load("llvmlite.binding")

@@ -6,23 +6,21 @@ Only for processes of sacpy's own: a command, or one that compiles. Who embeds s
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
 
-def _quoted(text: bytes) -> str:
-    """`urllib.parse.quote_from_bytes`, by which paths become addresses."""
-    from urllib.parse import quote_from_bytes
-
-    return quote_from_bytes(text)
+def _function(module: str, name: str) -> Callable[..., Any]:
+    """A function that is loaded when it is called."""
+    return lambda *args, **named: getattr(import_module(module), name)(*args, **named)
 
 
 # By library what it imports: each with what the library asks it for while it is itself loaded, and may be told so
 UNUSED: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
-    # to document its functions, to save arrays, to lend their memory to C: a seventh of the start of a program. Nobody
-    # looks at the shape of texts, at signatures and at the types of results here
+    # to document its functions, to save arrays, to lend their memory to C, for polynomials and matrices: a fifth of the
+    # start of a program. Nobody looks at the shape of texts, at signatures and at the types of results here
     "numpy": {
         "ast": {},
         "ctypes": {},
@@ -30,10 +28,11 @@ UNUSED: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
         "numpy._core._add_newdocs": {},
         "numpy._core._add_newdocs_scalars": {},
         "numpy._typing": {"NDArray": list},
+        "numpy.linalg": {name: _function("numpy.linalg", name) for name in ("eigvals", "inv", "lstsq", "matrix_power")},
         "pickle": {},
         "platform": {},
     },
-    "pathlib": {"urllib.parse": {"quote_from_bytes": _quoted}},
+    "pathlib": {"urllib.parse": {"quote_from_bytes": _function("urllib.parse", "quote_from_bytes")}},
     # to find its library by `importlib.resources`, which can read archives: a sixth of what it takes to be ready to
     # compile
     "llvmlite.binding": {"tempfile": {"TemporaryDirectory": None}, "zipfile": {}},
@@ -67,19 +66,22 @@ class _Places:
 
 
 def load(library: str) -> None:
-    """Imports one of `UNUSED`. What it imports there is loaded when something of it is used; nothing is different for
-    what is loaded already."""
+    """Imports one of `UNUSED`. What it imports there is loaded when something of it is used, and parts of the library
+    itself when somebody imports them; nothing is different for what is loaded already."""
     given = []
     for name, answers in UNUSED[library].items():
         if name not in sys.modules:
             sys.modules[name] = stand_in = _Deferred(name)
             answers = {**answers, "__path__": _Places(stand_in)}
             vars(stand_in).update(answers)
-            given.append((vars(stand_in), answers))
+            given.append((stand_in, answers))
     try:
         import_module(library)
     finally:
-        for names, answers in given:
+        for stand_in, answers in given:
+            names = vars(stand_in)
             for name, answer in answers.items():
                 if names.get(name) is answer:
                     del names[name]
+            if stand_in.__name__.startswith(f"{library}.") and sys.modules.get(stand_in.__name__) is stand_in:
+                del sys.modules[stand_in.__name__]
