@@ -8,7 +8,7 @@ takes, graphs are verified between passes, and a defect of the compiler is an er
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -152,6 +152,10 @@ class Graphs:
         made = None if version is None else self.made.get((key, version.kind, engine.target == "emulator"))
         return self.better.get((id(made), engine.target == "emulator")) if isinstance(made, Unit) else None
 
+    def of_any(self, engines: Iterable[Engine], key: str, args: tuple[Any, ...]) -> Unit | None:
+        """The same of the first engine that has compiled something for a call as a whole."""
+        return next((unit for engine in engines if (unit := self.of_call(engine, key, args)) is not None), None)
+
 
 def compare(case: Case, ways: Ways = WAYS, *, exact: bool = True) -> Outcome:
     """Runs a case in all ways. `exact`: what runs strictly must give the same to the last bit; otherwise its
@@ -173,7 +177,11 @@ def compare(case: Case, ways: Ways = WAYS, *, exact: bool = True) -> Outcome:
         units = [
             None
             if engine.options.strict_fp and exact
-            else graphs.of_call(engine, _fitting(program, called, keys[called], _values(args)), tuple(_values(args)))
+            else graphs.of_any(
+                (engine, *outcome.engines.values()),
+                _fitting(program, called, keys[called], _values(args)),
+                tuple(_values(args)),
+            )
             for called, args in case.calls
         ]
         verdicts = [
@@ -206,7 +214,8 @@ EQUAL, BOUNDED, VANISHED, DIFFERENT = (
 
 def judged(interpreted: Result, compiled: Result, unit: Unit | None, args: list[Any], *, strict: bool) -> str:
     """How two results compare: strictly, or, in the default mode, by the bounds that the compiled graph has for these
-    arguments. `unit`: that graph, None where the function was not compiled as a whole."""
+    arguments. `unit`: that graph, or another way's where this one has none, None where the function was not compiled as
+    a whole."""
     if same(interpreted, compiled):
         return EQUAL
     if strict:

@@ -120,3 +120,30 @@ def test_a_conditional_that_is_there_for_its_check_stays() -> None:
             return n
         """,
     )
+
+
+def test_a_fold_of_arrays_without_elements_goes_and_the_checks_of_its_cells_stay() -> None:
+    check(
+        run,
+        """
+        function f(int n, double[n] u)
+            with
+                fold from  by (), ()
+                    give
+                part [0] <= [i] < [n]
+                    bool ok = lt i, 5
+                    check ok : few
+                    double x = load u[i]
+                    yield
+            return n
+        """,
+        """
+        function f(int n, double[n] u)
+            with
+                part [0] <= [i] < [n]
+                    bool ok = lt i, 5
+                    check ok : few
+                    yield
+            return n
+        """,
+    )

@@ -236,7 +236,7 @@ class _Liveness:
         operators: list[g.Operator] = []
         at = 0
         for o in w.operators:
-            if flags[at]:
+            if any(flags[at : at + width(o)]):  # all of them, or none; a fold of arrays without elements has none
                 operators.append(replace(o, combine=self.block(o.combine)) if isinstance(o, g.Fold) else o)
             at += width(o)
         partitions = tuple(replace(p, body=self.block(p.body, flags)) for p in w.partitions)
