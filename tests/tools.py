@@ -21,6 +21,7 @@ import sacpy
 from sacpy import cli
 from sacpy.commands.opening import Opening
 from sacpy.commands.options import parse
+from sacpy.commands.settings import workspace_of
 from sacpy.interp.world import World
 from sacpy.lang.diagnostics import Diagnostic, Edit, SacError, render_text
 from sacpy.lang.elaborate.program import ElaboratedProgram
@@ -69,7 +70,7 @@ def run_file(
     with contextlib.chdir(cwd or ROOT):
         try:
             if keeping:
-                opening = Opening(cli.workspace_of(parsed), parsed.file)
+                opening = Opening(workspace_of(parsed), parsed.file)
                 with opening.during():
                     status, found = cli.run_program(parsed, world, opening=opening)
                 opening.keep()
@@ -96,7 +97,7 @@ def loaded(text: str) -> ElaboratedProgram:
 
 def check_file(path: Path, flags: Sequence[str] = ()) -> Result:
     """Check a SaC program without running it; the result carries the diagnostics."""
-    status, found = cli.check_program(cli.workspace_of(parse(["check", *flags, str(path)])), path)
+    status, found = cli.check_program(workspace_of(parse(["check", *flags, str(path)])), path)
     return Result(status, b"", render_text(found) if found else "", tuple(_places(found)))
 
 

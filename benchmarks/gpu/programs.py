@@ -18,7 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.gpu.checks import always_there
-from sacpy import SacError, cli
+from sacpy import SacError
+from sacpy.commands.options import parse
+from sacpy.commands.settings import workspace_of
 from sacpy.interp.world import World
 
 ROOT = Path(__file__).parents[2]
@@ -52,7 +54,7 @@ def _difference(path: Path, target: str) -> str:
     wanted = next(p for p in (beside.with_suffix(".out"), beside.with_suffix(".expected")) if p.exists()).read_text(
         encoding="latin-1"
     )
-    workspace = cli.workspace_of(cli.parse(["run", *flags, "--target", target, str(path), *args]))
+    workspace = workspace_of(parse(["run", *flags, "--target", target, str(path), *args]))
     workspace.use(always_there(target))
     world = World.captured(
         stdin.read_bytes() if stdin.is_file() else b"", tuple(os.fsencode(a) for a in (str(path), *args))

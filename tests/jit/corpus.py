@@ -7,8 +7,8 @@ import contextlib
 from collections.abc import Sequence
 from pathlib import Path
 
-from sacpy import cli
 from sacpy.commands.options import parse
+from sacpy.commands.settings import workspace_of
 from sacpy.interp.world import World
 from sacpy.jit.cache import Cache
 from sacpy.jit.reports.statistics import Stats, stats
@@ -51,7 +51,7 @@ def run_natively(
     """Status, output, messages, and what ran where."""
     parsed = parse(["run", *flags, "--target", target, *(["--strict-fp"] * strict_fp), str(path.resolve()), *args])
     world = World.captured(stdin, tuple(a.encode() for a in (str(path), *args)))
-    workspace = cli.workspace_of(parsed)
+    workspace = workspace_of(parsed)
     workspace.use(Native(strict_fp=strict_fp, target=target, short_circuit=short_circuit))
     found: Sequence[Diagnostic] = ()
     with contextlib.chdir(cwd or ROOT):

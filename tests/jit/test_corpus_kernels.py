@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from sacpy import cli
 from sacpy.commands.options import parse
+from sacpy.commands.settings import workspace_of
 from sacpy.interp.world import World
 from sacpy.jit.cache import Cache
 from sacpy.jit.device.context import Device, Hardware
@@ -47,7 +47,7 @@ def kernels_of(program: Path) -> list[Kernel]:
     engine = OnDemand("emulator", eager=True, defects=True, cache=Cache(None))
     machine = EmulatorMachine(DEVICES["sm_90"])
     engine.engine.tools.device = Device(Hardware(machine), Policy(always=True))
-    workspace = cli.workspace_of(parse(["run", *flags, "--target", "emulator", str(program.resolve()), *args]))
+    workspace = workspace_of(parse(["run", *flags, "--target", "emulator", str(program.resolve()), *args]))
     workspace.use(engine)
     try:
         loaded, found = workspace.load(program)

@@ -10,8 +10,8 @@ from unittest.mock import patch
 
 import pytest
 
-from sacpy import cli
 from sacpy.commands.options import parse
+from sacpy.commands.settings import workspace_of
 from sacpy.interp.world import World
 from sacpy.jit.cache import Cache
 from sacpy.jit.run.dispatch import Site
@@ -37,7 +37,7 @@ def test_much_work_is_compiled_or_has_a_reason(path: Path, tmp_path: Path) -> No
 
     known = Site.look
     parsed = parse(["run", "--target", "cpu", str(path.resolve())])
-    workspace = cli.workspace_of(parsed)
+    workspace = workspace_of(parsed)
     workspace.use(OnDemand("cpu", threads=2, cache=Cache(None)))
     given = beside(path, ".stdin")
     with patch.object(Site, "look", look), contextlib.chdir(tmp_path):
