@@ -6,9 +6,9 @@ package (`installed`), it is compiled once too, and kept in the cache.
 LLVM cannot be stopped, and what it does in this process keeps others from it, and forks and the process's end waiting.
 So only what is small is translated here; all else goes to a process that can be killed (`compilers`), where LLVM has a
 bounded time; only a process that does nothing but compile, and may be killed itself, translates more before it goes
-elsewhere. What is huge, and what took longer, is translated with little effort: in time that is in proportion to its
-size. A process that has translated much here goes elsewhere with all of it, since it does not come back from LLVM as
-small as it was.
+elsewhere. What takes long is split, where there are cores for it (`split_module`), and each part translated so. What is
+huge, and what took longer, is translated with little effort: in time that is in proportion to its size. A process that
+has translated much here goes elsewhere with all of it, since it does not come back from LLVM as small as it was.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ LONG = 120  # lines of a block: for some of LLVM's passes they count squared
 HUGE = 768 << 10
 
 WHOLE = BRIEF  # characters of IR that are never split
-PARTS = 4  # of a module at most, that are translated at the same time
+PARTS = 4  # of a module at most, that are translated at the same time: with more, the first hardly gets smaller
 SERVED = 32  # objects that a linker links
 _most = 1  # times what is BRIEF and LONG is translated here
 _numbers, _here = itertools.count(1), itertools.count()
