@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from sacpy.workspace import Workspace
 
 INTERRUPTED = 130
-UNDOCUMENTED = ("run", "eval")  # commands that show nobody what NumPy says of its functions
+UNDOCUMENTED = ("run", "eval")  # commands that show nobody what a library says of its functions
 
 
 def _nothing() -> None:
@@ -76,11 +76,11 @@ def _started() -> None:
 
 def _guarded(parsed: argparse.Namespace, own: bool) -> int:
     """Whatever happens, a user sees a message and not a traceback. `own`: there is nothing else in this process."""
+    parsed.alone = own
     if own and parsed.command in UNDOCUMENTED:
         from sacpy.base.deferring import load
 
-        with suppress(ImportError):  # whoever needs it says so
-            load("numpy")
+        load("dataclasses")
     from sacpy.base import kept
     from sacpy.lang.diagnostics import SacError
 
@@ -186,6 +186,8 @@ def _run_or_emit(
         text = emission(program.whole(), parsed.emit, parsed.function, workspace.options)
         world.stdout.write(text.encode("utf-8", "surrogateescape"))
         return 0
+    workspace.foresee(program)
+    _load_numpy(parsed)
     import sacpy.interp.evaluator  # noqa: F401  here, as Ctrl-C may come while NumPy is loaded
 
     with _told(parsed, workspace, world):
@@ -208,7 +210,17 @@ def _told(parsed: argparse.Namespace, workspace: Workspace, world: World) -> Ite
             world.stderr.write("\n".join(texts).encode("utf-8", "surrogateescape"))
 
 
+def _load_numpy(parsed: argparse.Namespace) -> None:
+    """Loads it without what a command shows to nobody, where that is all there is in this process."""
+    if getattr(parsed, "alone", False):
+        from sacpy.base.deferring import load
+
+        with suppress(ImportError):  # whoever needs it says so
+            load("numpy")
+
+
 def _evaluate(parsed: argparse.Namespace) -> int:
+    _load_numpy(parsed)
     from sacpy.interp.errors import Exit
     from sacpy.interp.limits import Watchdog
     from sacpy.interp.world import World

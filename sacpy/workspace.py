@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from sacpy.interp.values import Value
     from sacpy.interp.world import World
     from sacpy.jit.options import Options
-    from sacpy.jit.run.makers import FirstCall
+    from sacpy.jit.run.making import FirstCall
     from sacpy.jit.run.on_demand import OnDemand
     from sacpy.lang import ast
     from sacpy.lang.elaborate.program import ElaboratedProgram
@@ -254,6 +254,11 @@ class Workspace(Record):
                 if settle:
                     engine.settle()
                 engine.keep()
+
+    def foresee(self, program: core.CheckedProgram) -> None:
+        """A program that nobody knows from an earlier run is about to run, and this process is still small."""
+        if self.engine is not None and self.limits.memory is None:
+            self.engine.foresee(program)
 
     def loader(self, home: Path | None, texts: Mapping[str, str] | None = None) -> Loader:
         """Finds modules beside a program in the folder `home`, if it has one, then where the settings say, then in the

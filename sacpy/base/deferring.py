@@ -32,6 +32,7 @@ UNUSED: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
         "pickle": {},
         "platform": {},
     },
+    "dataclasses": {"inspect": {}},
     "pathlib": {"urllib.parse": {"quote_from_bytes": _function("urllib.parse", "quote_from_bytes")}},
     # to find its library by `importlib.resources`, which can read archives: a sixth of what it takes to be ready to
     # compile
@@ -70,8 +71,8 @@ def load(library: str) -> None:
     itself when somebody imports them; nothing is different for what is loaded already."""
     given = []
     for name, answers in UNUSED[library].items():
-        if name not in sys.modules:
-            sys.modules[name] = stand_in = _Deferred(name)
+        stand_in = sys.modules.setdefault(name, _Deferred(name))
+        if isinstance(stand_in, _Deferred):
             answers = {**answers, "__path__": _Places(stand_in)}
             vars(stand_in).update(answers)
             given.append((stand_in, answers))

@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from sacpy.interp.facts import Facts, binds
 from sacpy.interp.prune import prune
+from sacpy.lang.arithmetic import arithmetic
 from sacpy.lang.ast import AnyExtent, AnyShape, Feature, FixedExtent, NamedExtent, RankSlice, SomeShape
 from sacpy.lang.core import (
     ArrayCons,
@@ -41,11 +42,6 @@ from sacpy.nodes import replace
 T = TypeVar("T")
 LARGEST = 8  # statements of a function that is substituted
 DEEPEST = 6  # substitutions within substitutions
-
-ARITHMETIC = {
-    "+": "add", "*": "mul", "/": "div", "%": "mod", "mod": "aplmod", "min": "min", "max": "max", "==": "eq",
-    "!=": "neq", "<": "lt", "<=": "le", ">": "gt", ">=": "ge",
-}  # fmt: skip
 
 
 class Preparer:
@@ -245,10 +241,7 @@ class _Rewriter(Renamer):
 
     def _operation(self, signature: Signature, call: Call, args: tuple[Atom, ...]) -> Prim | None:
         """Element-wise arithmetic of the library as one primitive."""
-        module, _, name = signature.name.partition("::")
-        if module not in ("ScalarArith", "ArrayArith") or any(slot.cell for slot in signature.params):
-            return None
-        op = {"-": "sub" if len(args) == 2 else "neg"}.get(name) or (ARITHMETIC.get(name) if len(args) == 2 else None)
+        op = arithmetic(signature, len(args))
         return Prim(op, args) if op is not None else None
 
     def _substitute(self, inference: Inference, args: tuple[Atom, ...], s: Let, span: Span) -> Iterator[Stmt]:

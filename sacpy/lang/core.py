@@ -10,6 +10,7 @@ parameter is one more result. Calls keep the candidates that differ in shape cla
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from sacpy.lang.ast import Feature, Pragma
@@ -368,6 +369,9 @@ class CheckedProgram(Program, Protocol):
 
     def reads_words(self) -> bool:
         """Whether it looks at the words of its command line."""
+
+    def elaborated(self) -> Iterable[Function]:
+        """The user's functions that this process has made of their text so far; none where an earlier one did."""
 
     def known_pure(self, key: str) -> bool | None:
         """Whether a function of the library has no effects, where that is known without looking at it."""

@@ -144,6 +144,10 @@ class KeptProgram:
         """Whether it looks at the words of its command line."""
         return self._kept["reads_words"]
 
+    def elaborated(self) -> Sequence[core.Function]:
+        """None: what is asked for now is for a run that knows what to do."""
+        return ()
+
     def known_pure(self, key: str) -> bool | None:
         """Whether a function of the library has no effects, where that was known."""
         return self._kept["pure"].get(key)

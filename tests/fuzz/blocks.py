@@ -28,7 +28,8 @@ from sacpy.jit.cache import Cache
 from sacpy.jit.failures import CheckFailed, Unsupported
 from sacpy.jit.host.compile import compile_object
 from sacpy.jit.host.lowering import lower
-from sacpy.jit.host.native import Context, Signature, load
+from sacpy.jit.host.native import Context, load
+from sacpy.jit.host.signature import Signature
 from sacpy.jit.ir.graph import Unit
 from sacpy.jit.kinds import Kind
 from sacpy.jit.options import Options

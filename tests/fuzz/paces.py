@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from random import Random
 
 from sacpy.jit.cache import Cache
-from sacpy.jit.run.contract import Pace
 from sacpy.jit.run.engine import Engine
+from sacpy.jit.run.judgement import Pace
 from tests.fuzz.differential import Ways
 
 

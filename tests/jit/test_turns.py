@@ -12,8 +12,8 @@ from sacpy.interp.world import World
 from sacpy.jit.cache import Cache
 from sacpy.jit.reports.statistics import explain, stats
 from sacpy.jit.run import turns
-from sacpy.jit.run.contract import Pace
 from sacpy.jit.run.engine import Engine
+from sacpy.jit.run.judgement import Pace
 from sacpy.jit.run.versions import Versions
 from sacpy.lang.diagnostics import SacError, render_text
 from sacpy.workspace import Workspace

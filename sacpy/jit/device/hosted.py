@@ -150,7 +150,8 @@ def _called(unit: g.Unit, code: tuple[g.Stmt, ...]) -> tuple[g.Function, ...]:
 def _compiled(unit: g.Unit, tools: PieceContext) -> NativeFunction:
     from sacpy.jit.host.compile import compile_object
     from sacpy.jit.host.lowering import lower
-    from sacpy.jit.host.native import Signature, load
+    from sacpy.jit.host.native import load
+    from sacpy.jit.host.signature import Signature
     from sacpy.jit.passes import placed
 
     options = tools.options

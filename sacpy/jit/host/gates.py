@@ -38,7 +38,7 @@ from sacpy.jit.host.gate_text import (
 from sacpy.lang.types import BITS
 
 if TYPE_CHECKING:
-    from sacpy.jit.host.native import Signature
+    from sacpy.jit.host.signature import Signature
 
 LARGEST = 1 << 16  # bytes of results that are copied
 _ARRAY, _DOUBLE, _INT, _BOOL = range(4)

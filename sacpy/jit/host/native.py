@@ -24,10 +24,11 @@ from sacpy.interp.values import DTYPES, Value
 from sacpy.jit.failures import CheckFailed, Interrupted, NativeFailure, OutOfMemory, TooDeep
 from sacpy.jit.host import layout
 from sacpy.jit.host.loading import Library, load_entry, runtime
-from sacpy.jit.ir.graph import Input, Output, Unit
+from sacpy.jit.host.signature import Signature
+from sacpy.jit.ir.graph import Input
 from sacpy.jit.options import Options
 from sacpy.lang.types import BITS, SIGNED
-from sacpy.nodes import Node, Record, field
+from sacpy.nodes import Record, field
 
 if TYPE_CHECKING:
     from sacpy.jit.host.gates import Gate
@@ -83,31 +84,6 @@ class Context:
     def copied(self) -> int:
         """How many bytes of arguments compiled code has copied, to update them."""
         return self._words[layout.CONTROL_COPIED]
-
-
-class Signature(Node):
-    """What a caller must know of a unit: its parameters and results, and the base types of the root's. `takes`: the
-    parameters that may be given away with a call (`takeover`)."""
-
-    inputs: tuple[Input, ...]
-    outputs: tuple[Output, ...]
-    params: tuple[str, ...]
-    results: tuple[str, ...]
-    recursive: bool = False
-    takes: tuple[int, ...] = ()
-
-    @staticmethod
-    def of(unit: Unit) -> Signature:
-        """The signature of a unit."""
-        from sacpy.jit.host.lowering import recursive
-        from sacpy.jit.host.takeover import takes
-
-        root = unit.root
-        bases = tuple(a.base for a in root.body.results)
-        recurses = bool(recursive(unit))
-        return Signature(
-            unit.inputs, unit.outputs, tuple(p.base for p in root.params), bases, recurses, takes(unit, recurses)
-        )
 
 
 class _Memory(Keeper):
@@ -407,4 +383,4 @@ def load(code: bytes, signature: Signature, options: Options, context: Context |
     return NativeFunction(signature, context or Context(options.threads), library, address)
 
 
-__all__ = ["Context", "NativeFunction", "Signature", "load"]
+__all__ = ["Context", "NativeFunction", "load"]

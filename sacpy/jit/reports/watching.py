@@ -10,7 +10,8 @@ from typing import Any
 
 from sacpy.jit.host.compile import compile_object
 from sacpy.jit.host.lowering import lower
-from sacpy.jit.host.native import Signature, load
+from sacpy.jit.host.native import load
+from sacpy.jit.host.signature import Signature
 from sacpy.jit.host.watched import Watch
 from sacpy.jit.kinds import Kind
 from sacpy.jit.run.compiler import Clock, optimised, specialised

@@ -28,7 +28,7 @@ from sacpy.nodes import replace
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sacpy.jit.host.native import Signature as NativeSignature
+    from sacpy.jit.host.signature import Signature as NativeSignature
     from sacpy.jit.ir.parts import Border
     from sacpy.jit.schedule.loops import Written
     from sacpy.jit.specialise import Specialiser
@@ -104,7 +104,7 @@ def made_apart(program: Program, key: str, kind: Kind, name: str, tools: Compile
 
 def load() -> None:
     """Loads what compiling takes, before there is anything to compile."""
-    from sacpy.jit.host import compile, lowering, native  # noqa: F401
+    from sacpy.jit.host import compile, lowering  # noqa: F401
     from sacpy.jit.passes import effort  # noqa: F401
     from sacpy.jit.specialise import Specialiser  # noqa: F401
 
@@ -135,7 +135,7 @@ def _kept(data: bytes | None) -> Kept | None:
 
 @functools.cache
 def _packing() -> Packing:
-    from sacpy.jit.host.native import Signature
+    from sacpy.jit.host.signature import Signature
     from sacpy.jit.ir.graph import Input, Output
 
     return Packing(Signature, Input, Output, Report, Counts)
@@ -153,7 +153,7 @@ def _made(
     """A function's code, what is needed to call it, and the report."""
     from sacpy.jit.host.compile import begin_compiler, compile_object, is_huge
     from sacpy.jit.host.lowering import lower
-    from sacpy.jit.host.native import Signature as NativeSignature
+    from sacpy.jit.host.signature import Signature as NativeSignature
     from sacpy.jit.passes import effort
     from sacpy.jit.run.measure import count, parallel
     from sacpy.jit.schedule.summary import told

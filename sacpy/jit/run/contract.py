@@ -1,65 +1,23 @@
-"""What those who decide, and those who compile, ask of one another.
-
-In: nothing. Out: what a compiler is given (`CompileContext`), what it gives (`Compiled`), when it is asked (`Policy`),
-and what a function or loop that is watched asks of the engine (`Judge`).
-"""
+"""What a compiler is given (`CompileContext`), and what it gives (`Compiled`). When it is asked: `judgement`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from sacpy.jit.cache import Cache
-from sacpy.jit.failures import NativeFailure
+from sacpy.jit.cache import Cache, native_folder
 from sacpy.jit.kinds import Kind
-from sacpy.jit.options import Options
-from sacpy.jit.run.cost import ELEMENT, UNKNOWN
-from sacpy.jit.run.remembered import Watched
+from sacpy.jit.options import Options, cores
 from sacpy.jit.run.report import Report
 from sacpy.lang import core
 from sacpy.nodes import Node
 
 if TYPE_CHECKING:
-    from sacpy.jit.beside import Job
     from sacpy.jit.device.context import Device
     from sacpy.jit.device.program import DeviceProgram
     from sacpy.jit.host.gates import Gate
     from sacpy.jit.host.native import Context
-    from sacpy.jit.ir.parts import Border
-    from sacpy.jit.run.program_state import ProgramState
-    from sacpy.jit.run.versions import Version, Versions
     from sacpy.jit.specialise import Specialiser
-
-
-class Pace(Protocol):
-    """Enters and leaves native code at any call and round, whatever that costs: how many calls of a function are
-    interpreted before it is compiled (None: it never is); how many rounds of a loop are `interpreted` (at least 1)
-    before some are `native` (0: all that are left)."""
-
-    def calls(self) -> int | None: ...
-
-    def interpreted(self) -> int: ...
-
-    def native(self) -> int: ...
-
-
-class Policy(Node):
-    """When something is compiled: once what it has taken, or will take by an estimate, is about the price of having it
-    compiled. `price` in seconds; None: what compiling is expected to take. `array`: what an element of a whole-array
-    operation counts in an estimate, `unknown`: an extent that nobody knows. `eager`: at the first call; `beside`: what
-    may not be worth it is compiled while the program goes on; `pace`: loops are entered and left as it says, which
-    tests want."""
-
-    price: float | None = None
-    array: float = ELEMENT
-    unknown: float = UNKNOWN
-    eager: bool = False
-    beside: bool = False
-    pace: Pace | None = None
-
-    def first(self, usual: int) -> int:
-        """The rounds of a loop before it is looked at for the first time."""
-        return self.pace.interpreted() - 1 if self.pace is not None else 0 if self.eager else usual
 
 
 class Native(Protocol):
@@ -82,6 +40,36 @@ class Compiled(Node):
     direct: Callable[[Sequence[Any]], Callable[..., tuple[Any, ...] | None]] | None = None
     giving: Callable[[tuple[Any, ...], tuple[bool, ...]], tuple[Any, ...]] | None = None
     gate: Callable[[Sequence[Any], Sequence[Any], object], Gate | None] | None = None
+
+
+def compile_context(
+    *,
+    threads: int | None = None,
+    strict_fp: bool = False,
+    opt_level: int = 3,
+    verify: bool = False,
+    strategy: str = "auto",
+    device: str = "",
+    split_borders: bool = True,
+    short_circuit: bool = True,
+    eager: bool = False,
+    cache: Cache | None = None,
+    check: bool = False,
+) -> CompileContext:
+    """What the settings of an engine come to. `threads`: how many a loop may use, None for one per core; `opt_level`:
+    how hard LLVM tries; `eager`: everything is compiled when it is first called; `cache`: the folder of compiled code,
+    None for the user's; `check`: the emulator looks at every access. The others: see `Options`."""
+    options = Options(
+        threads=threads or cores(),
+        strict_fp=strict_fp,
+        opt_level=opt_level,
+        verify=verify,
+        strategy=strategy,
+        device=device,
+        split_borders=split_borders,
+        short_circuit=short_circuit,
+    )
+    return CompileContext(options, Cache(native_folder()) if cache is None else cache, eager, check)
 
 
 class CompileContext:
@@ -139,44 +127,3 @@ class Compiler(Protocol):
     def __call__(
         self, program: core.Program, key: str, kind: Kind, name: str, tools: CompileContext, /
     ) -> Compiled: ...
-
-
-class Judge(Protocol):
-    """What decides for the units of a program: the engine, as they see it (`engine.Engine` says what each means)."""
-
-    policy: Policy
-    units: Watched[Versions]
-    reruns: int
-    late: int
-    compiling: float
-    busy: float
-    inner: float
-
-    @property
-    def copied(self) -> int: ...
-
-    def estimate(self, site: Versions, args: tuple[Any, ...]) -> float: ...
-
-    def expected(self, site: Versions, args: tuple[Any, ...], size: int) -> float: ...
-
-    def certain(self, site: Versions, args: tuple[Any, ...]) -> float | None: ...
-
-    def price(self, unit: Versions, args: Sequence[Any], seconds: float) -> float: ...
-
-    def usual_price(self, unit: Versions) -> float: ...
-
-    def wanted(self, unit: Versions, args: Sequence[Any]) -> bool: ...
-
-    def is_to_be_made(self, unit: Versions, args: Sequence[Any]) -> bool: ...
-
-    def version(self, unit: Versions, kind: Kind, job: Job[Version] | None = None) -> Version: ...
-
-    def made(self, unit: Versions, kind: Kind, border: Border | None = None) -> Compiled: ...
-
-    def beside(self, unit: Versions, kind: Kind, sure: bool) -> Job[Version] | None: ...
-
-    def foresee(self, room: ProgramState) -> None: ...
-
-    def is_ready(self, room: ProgramState) -> bool: ...
-
-    def raise_for(self, failure: NativeFailure, elapsed: float) -> None: ...

@@ -32,7 +32,7 @@ from sacpy.lang.core import Function, Loop, Slot
 from sacpy.lang.walk import statements
 
 if TYPE_CHECKING:
-    from sacpy.jit.run.contract import Judge
+    from sacpy.jit.run.judgement import Judge
     from sacpy.jit.run.program_state import ProgramState
 
 TRIES = 3  # kinds of arguments for which compiling failed, after which it is not tried again

@@ -25,14 +25,14 @@ from sacpy.base.collection import without_collection
 from sacpy.interp.errors import Fault
 from sacpy.interp.memory import apart, in_words
 from sacpy.jit.beside import Abandoned, Job, is_beside
-from sacpy.jit.cache import Cache, native_folder
 from sacpy.jit.failures import Interrupted, NativeFailure, OutOfMemory, Unsupported
 from sacpy.jit.kinds import Kind
-from sacpy.jit.options import Options, cores
-from sacpy.jit.run.contract import CompileContext, Compiled, Compiler, Pace, Policy
+from sacpy.jit.options import cores
+from sacpy.jit.run.contract import Compiled, Compiler, compile_context
 from sacpy.jit.run.cost import STEP
 from sacpy.jit.run.dispatch import Site
-from sacpy.jit.run.makers import FirstCall, Makers
+from sacpy.jit.run.judgement import Pace, Policy
+from sacpy.jit.run.makers import Makers
 from sacpy.jit.run.program_state import ProgramState
 from sacpy.jit.run.regions import Regions
 from sacpy.jit.run.remembered import Recent, Watched
@@ -47,6 +47,8 @@ if TYPE_CHECKING:
     from sacpy.jit.device.context import Device
     from sacpy.jit.device.program import DeviceProgram
     from sacpy.jit.ir.parts import Border
+    from sacpy.jit.run.fork import Fork
+    from sacpy.jit.run.making import FirstCall
     from sacpy.lang import ast
     from sacpy.lang.elaborate.program import ElaboratedProgram
 
@@ -72,43 +74,24 @@ ROOM = "_room"  # where an evaluator's namespace has it
 
 class Engine:
     """`target`: "auto" (what is hot), "cpu" (whatever may be), "cuda" or "emulator" (that too, with-loops on a GPU or
-    on the emulator of one, which looks at every access with `check`). `threads`: how many a loop may use, None for one
-    per core. `opt_level`: how hard LLVM tries. `eager`: everything is compiled when it is first called. `cache`: the
-    folder of compiled code, None for the user's. `defects`: errors inside the compiler are raised, which tests want;
-    otherwise what it fails on stays interpreted. `compiler` takes the place of the real one; `pace` that of the
-    policy."""
+    on the emulator of one, which looks at every access with `check`). `eager`: everything is compiled when it is first
+    called. `defects`: errors inside the compiler are raised, which tests want; otherwise what it fails on stays
+    interpreted. `compiler` takes the place of the real one; `pace` that of the policy; `settings` are those of
+    `contract.compile_context`."""
 
     def __init__(
         self,
         target: str = "auto",
         *,
-        threads: int | None = None,
-        strict_fp: bool = False,
-        opt_level: int = 3,
-        verify: bool = False,
-        strategy: str = "auto",
-        device: str = "",
-        split_borders: bool = True,
-        short_circuit: bool = True,
         eager: bool = False,
-        cache: Cache | None = None,
         defects: bool = False,
-        check: bool = False,
         compiler: Compiler | None = None,
         pace: Pace | None = None,
+        **settings: Any,
     ) -> None:
         self.target = target
-        self.options = Options(
-            threads=threads or cores(),
-            strict_fp=strict_fp,
-            opt_level=opt_level,
-            verify=verify,
-            strategy=strategy,
-            device=device,
-            split_borders=split_borders,
-            short_circuit=short_circuit,
-        )
-        self.tools = CompileContext(self.options, Cache(native_folder()) if cache is None else cache, eager, check)
+        self.tools = compile_context(eager=eager, **settings)
+        self.options = self.tools.options
         self.policy = Policy(0.0, pace=pace) if pace is not None else EAGER if eager else POLICIES[target]
         self.sites: Watched[Site] = Watched("_sites")
         self.units: Watched[Versions] = Watched("_units")  # loops, and what else was left in the middle
@@ -226,8 +209,12 @@ class Engine:
             name = unit.room.fingerprints.digest(unit.key, kind, self.options)
             there = name in self._compiled or self.tools.cache.has(name)
             unit.prices[kind] = 0.0 if there else usual
-        libraries = LIBRARIES if unit.prices[kind] and "llvmlite" not in sys.modules else 0.0
+        libraries = LIBRARIES if unit.prices[kind] and not self._has_compiler(unit.room) else 0.0
         return loading + libraries + unit.prices[kind] * self._slowness
+
+    def _has_compiler(self, room: ProgramState) -> bool:
+        """Whether nobody needs to wait for the compiler's libraries."""
+        return "llvmlite" in sys.modules or self._makers.is_ready(room)
 
     def usual_price(self, unit: Versions) -> float:
         """Seconds that compiling a unit takes."""
@@ -290,7 +277,12 @@ class Engine:
 
     def is_ready(self, room: ProgramState) -> bool:
         """Whether what is asked for is begun at once, by a process that has nothing else to do."""
-        return self._may_go_on and self._makers.has_ready(room)
+        return self._may_go_on and self._makers.has_nothing_else(room)
+
+    def take(self, fork: Fork, program: core.CheckedProgram) -> None:
+        """There is a process already that compiles for this program (`OnDemand.foresee`)."""
+        self._core = True
+        self._makers.take(fork, program)
 
     def settle(self) -> None:
         """When nobody runs a program any more: nothing is at work that would ask for one."""

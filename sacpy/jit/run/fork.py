@@ -27,6 +27,7 @@ from io import RawIOBase
 from time import monotonic, sleep
 from typing import Any, NoReturn, TypeVar
 
+from sacpy.base.processors import leave
 from sacpy.interp.limits import unstruck
 from sacpy.jit.beside import PATIENCE, Job
 
@@ -260,6 +261,7 @@ def _serve(
                 with suppress(OSError):
                     os.close(file)
         os.nice(NICE)
+        leave(os.getppid())
         if prepare is not None:
             prepare()
         with open(requests, "rb", buffering=0) as source, open(answers, "wb", buffering=0) as sink:

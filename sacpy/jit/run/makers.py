@@ -1,33 +1,29 @@
 """Who makes versions while a program is interpreted: a process forked from this one, or a thread.
 
 In: a unit and a kind of arguments. Out: a `Job`, which is looked at now and then. One process serves all units of the
-programs that were there when it was forked: functions it knows by their keys, parts of functions, which come about
-while a program runs, are sent to it. One that was forked early, before there was any program, is told of those that
-come, and elaborates them while this process does so too; it compiles what comes out the same, by the digest of all that
-code depends on. For other programs that came later there is another.
+programs that were there when it was forked; one that was forked early, before there was any program, is told of those
+that come. For other programs that came later there is another. What such a process does: `making`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 from weakref import ref
 
 from sacpy.jit.beside import Job
-from sacpy.jit.kinds import LARGEST, Detail, Kind, kind_of
-from sacpy.jit.run.regions import Regions
+from sacpy.jit.kinds import Kind
 
 if TYPE_CHECKING:
-    from sacpy.jit.fingerprint import Fingerprints
     from sacpy.jit.run.contract import CompileContext
     from sacpy.jit.run.fork import Asked, Fork
+    from sacpy.jit.run.making import FirstCall
     from sacpy.jit.run.program_state import ProgramState
     from sacpy.jit.run.versions import Version, Versions
     from sacpy.lang import ast
-    from sacpy.lang.core import Program
+    from sacpy.lang.core import CheckedProgram, Program
     from sacpy.lang.elaborate.program import ElaboratedProgram
 
-FirstCall: TypeAlias = "tuple[str, tuple[tuple[int, ...], ...]]"  # a function's name, and the shapes of its arguments
 FORKS = 2  # processes that compile for one engine at most
 
 
@@ -49,13 +45,9 @@ class Makers:
         self._forks: list[Fork] = []  # the last one knows so many programs:
         self._known = 0
         self._programs = 0
-        self._told: list[tuple[ref[ElaboratedProgram], int]] = []  # programs that the last fork was told, by number
+        self._told: list[tuple[ref[CheckedProgram], int]] = []  # programs that the last fork was told, by number
         self._hears = False  # whether that was made early
         self._hint = ""  # what the cache is to know when it is asked for something
-        # in the other process: of the programs that it was told, and what it has made before it was asked, by name
-        self._heard: dict[int, Fingerprints] = {}
-        self._ahead: dict[str, bytes] = {}
-        self._unread: dict[int, ElaboratedProgram] = {}  # of which only what has been made is elaborated
         self._job: Job[Version] | None = None
 
     def number(self, program: Program) -> int:
@@ -72,21 +64,7 @@ class Makers:
         known that what comes is there; `read`: makes programs of trees."""
         if self._forks or self._programs or self._tools.cache.has(hint):
             return
-
-        def hear(message: tuple[int, bytes, FirstCall | None]) -> None:
-            from sacpy.jit.fingerprint import Fingerprints
-            from sacpy.lang.modules import packing
-
-            number, data, call = message
-            program = read(packing().unpacked(data))
-            heard = self._heard[number] = Fingerprints(Regions(program))
-            if call is not None:
-                self._unread[number] = program
-                self._make_ahead(program, heard, call)
-            else:
-                program.check()
-
-        if self._new_fork(hear) is not None:
+        if self._new_fork(read) is not None:
             self._hears, self._hint = True, hint
 
     def tell(self, program: ElaboratedProgram, tree: ast.Module, call: FirstCall | None) -> None:
@@ -100,24 +78,20 @@ class Makers:
                 self._told.append((ref(program), self._programs))
                 self._programs += 1
 
-    def _make_ahead(self, program: ElaboratedProgram, heard: Fingerprints, call: FirstCall) -> None:
-        """In the other process: what it will be asked for, most likely."""
-        from sacpy.jit.run.compiler import made_apart
+    def take(self, fork: Fork, program: CheckedProgram) -> None:
+        """There is a process already, which knows this program."""
+        self._forks.append(fork)
+        self._told.append((ref(program), self._programs))
+        self._programs += 1
+        self._known = self._programs
 
-        name, shapes = call
-        (entry,) = program.main.own(name)
-        key = program.key(entry, ())
-        signature = heard.program.signature(key)
-        if len(signature.params) != len(shapes) or max((e for shape in shapes for e in shape), default=0) > LARGEST:
-            return
-        kind = kind_of(shapes, [slot.base for slot in signature.params], Detail.EXTENTS)
-        digest = heard.digest(key, kind, self._tools.options)
-        if not self._tools.cache.has(digest):
-            self._ahead[digest] = made_apart(heard.program, key, kind, digest, self._tools)
-
-    def has_ready(self, room: ProgramState) -> bool:
-        """Whether a process that was made early would begin with something of a program now."""
+    def is_ready(self, room: ProgramState) -> bool:
+        """Whether a process that was made before a program was run would begin with something of it now."""
         return bool(self._told) and self._is_told(room) and self.is_idle
+
+    def has_nothing_else(self, room: ProgramState) -> bool:
+        """Whether in addition that was made for what is called first."""
+        return self._hears and self.is_ready(room)
 
     def _is_told(self, room: ProgramState) -> bool:
         return any(number == room.number for _, number in self._told)
@@ -185,59 +159,27 @@ class Makers:
         self._forks = [fork for fork in self._forks if fork.is_busy]
         return self._new_fork(None)
 
-    def _new_fork(self, hear: Callable[[Any], None] | None) -> Fork | None:
-        """A process that knows all programs of now, if there may be one."""
+    def _new_fork(self, read: Callable[[ast.Module], ElaboratedProgram] | None) -> Fork | None:
+        """A process that knows all programs of now, if there may be one. `read`: makes programs of trees, if it is to
+        be told of some."""
         from sacpy.jit.run.fork import Fork, may_fork
+        from sacpy.jit.run.making import Making, load, rehearsal
 
         if not self._may_fork or len(self._forks) >= FORKS or self._tools.device is not None or not may_fork():
             return None
         try:
-            self._forks.append(Fork(self._answered, _load, hear, None if hear is None else _rehearsal))
+            making = Making(self._tools, self._program, read)
+            self._forks.append(Fork(making.answer, load, making.hear, None if read is None else rehearsal))
         except OSError:
             self._may_fork = False
             return None
         self._known, self._told, self._hears, self._hint = self._programs, [], False, ""
         return self._forks[-1]
 
-    def _answered(self, request: tuple[int, str, Kind, str, bytes]) -> bytes:
-        """In the other process: what it is asked for."""
-        from sacpy.jit.run.compiler import made_apart
-        from sacpy.lang.core_data import unpacked
-
-        number, key, kind, name, function = request
-        if name in self._ahead:
-            return self._ahead.pop(name)
-        if number in self._unread:
-            self._unread.pop(number).check()
-        heard = self._heard.get(number)
-        program = next(u.room.program for u in self._units() if u.room.number == number) if not heard else heard.program
-        if function:
-            assert isinstance(program, Regions)
-            program.add(unpacked(function))
-        if heard and heard.digest(key, kind, self._tools.options) != name:
-            raise ValueError("it has become another program")
-        return made_apart(program, key, kind, name, self._tools)
+    def _program(self, number: int) -> Program:
+        return next(unit.room.program for unit in self._units() if unit.room.number == number)
 
     def _delivered(self, unit: Versions, kind: Kind, name: str, data: bytes) -> Version:
         if data:  # otherwise it has failed, which is found out here
             self._tools.delivered[name] = data
         return self._make(unit, kind)
-
-
-def _rehearsal() -> Iterator[None]:
-    """In the other process, while it is not asked for anything."""
-    from sacpy.jit.run.rehearsal import steps
-
-    return steps()
-
-
-def _load() -> None:
-    """In the other process, before it is asked for anything."""
-    from sacpy.base import deferring
-    from sacpy.jit.run import compiler
-
-    deferring.load("llvmlite.binding")
-    compiler.load()
-    from sacpy.jit.host.compile import stay_here
-
-    stay_here()

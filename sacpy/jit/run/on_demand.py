@@ -7,17 +7,22 @@ looking after.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from sacpy.base.clocks import is_processor_free
+from sacpy.base.processors import stay
+from sacpy.jit.options import cores
 from sacpy.jit.run.regions import Regions
 from sacpy.jit.run.worth import worth_watching
-from sacpy.lang.core import Function, Let, Loop, Program
+from sacpy.lang.core import CheckedProgram, Function, Let, Loop, Program
 
 if TYPE_CHECKING:
     from sacpy.interp.engine import Turn
     from sacpy.interp.evaluator import Evaluator
     from sacpy.jit.run.engine import Engine
-    from sacpy.jit.run.makers import FirstCall
+    from sacpy.jit.run.fork import Fork
+    from sacpy.jit.run.making import FirstCall
     from sacpy.lang import ast
     from sacpy.lang.elaborate.program import ElaboratedProgram
 
@@ -31,6 +36,8 @@ class OnDemand:
         self._memory = 0
         self._limited = False
         self._engine: Engine | None = None
+        self._begun: tuple[Fork, CheckedProgram] | None = None  # a process that compiles, for a program
+        self._move_again: Callable[[], None] = lambda: None  # this one stays where it is as long as it is starting
 
     @property
     def started(self) -> Engine | None:
@@ -45,6 +52,8 @@ class OnDemand:
 
             self._engine = Engine(self._target, **self._settings)
             self._engine.begin(self._memory, self._limited)
+            if self._begun is not None:
+                self._engine.take(*self._begun)
         return self._engine
 
     def prepared(self, program: Program) -> Program:
@@ -62,6 +71,25 @@ class OnDemand:
     ) -> tuple[Turn, list[str]] | None:
         """What generated code asks about a loop; nothing where no engine is needed for the function."""
         return self.engine.turn(evaluator, function, statement, bases) if worth_watching(function) else None
+
+    def foresee(self, program: CheckedProgram) -> None:
+        """A program is about to run of which no earlier run has told anything: where there is work in it, and a core
+        free, a process that compiles begins to load what that takes. Whoever forks early has few pages to copy."""
+        if self._target != "auto" or self._engine is not None or not any(map(worth_watching, program.elaborated())):
+            return
+        if cores() == 1 or not is_processor_free():
+            return
+        from sacpy.jit.run.contract import compile_context
+        from sacpy.jit.run.fork import Fork, may_fork
+        from sacpy.jit.run.making import Making, load, rehearsal
+
+        if not may_fork():
+            return
+        regions = Regions(program)
+        making = Making(compile_context(**self._settings), lambda number: regions)
+        with suppress(OSError):
+            self._begun = Fork(making.answer, load, None, rehearsal), program
+            self._move_again = stay()
 
     def expect(self, hint: str, read: Callable[[ast.Module], ElaboratedProgram]) -> None:
         """Programs will come, most likely with something to compile: makes the real engine."""
@@ -90,6 +118,7 @@ class OnDemand:
     def begin(self, memory: int, limited: bool = False) -> None:
         """Before a run: it may be stopped, and take so many bytes (0: any) for arrays. `limited`: somebody watches what
         the process takes. Raises `SacError` where it is to use a GPU and there is none."""
+        self._move_again()
         self._memory, self._limited = memory, limited
         if self._engine is not None:
             self._engine.begin(memory, limited)

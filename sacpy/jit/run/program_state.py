@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 from weakref import ref
 
 from sacpy.base.clocks import thread_time
-from sacpy.interp.values import DTYPES
 from sacpy.jit.cache import Cache
 from sacpy.jit.run.cost import Costs
 from sacpy.jit.run.regions import Regions
 from sacpy.jit.run.worth import calls_itself
 from sacpy.lang import core
+from sacpy.lang.types import BUILTIN
 
 if TYPE_CHECKING:
     from sacpy.interp.evaluator import Evaluator
-    from sacpy.jit.run.contract import Judge, Policy
     from sacpy.jit.run.dispatch import Site
+    from sacpy.jit.run.judgement import Judge, Policy
     from sacpy.jit.run.versions import Versions
 
 
@@ -58,7 +58,7 @@ class ProgramState:
             return False
         purity = self.program.outlined.purity
         return all(
-            slot.base in DTYPES for slot in (*function.signature.params, *function.signature.results)
+            slot.base in BUILTIN for slot in (*function.signature.params, *function.signature.results)
         ) and purity.block(function.body)
 
     def has_effects(self, function: core.Function) -> bool:

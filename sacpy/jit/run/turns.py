@@ -33,7 +33,7 @@ from sacpy.jit.run.versions import COPYING, LOADING, SPURIOUS, SURE, Version, Ve
 from sacpy.lang.core import Function, Let, Loop, WithLoop
 
 if TYPE_CHECKING:
-    from sacpy.jit.run.contract import Judge
+    from sacpy.jit.run.judgement import Judge
     from sacpy.jit.run.program_state import ProgramState
 
 FAR = 1 << 62  # rounds until somebody asks who need not ask again

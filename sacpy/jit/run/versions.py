@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from sacpy.jit.device.program import DeviceProgram
     from sacpy.jit.host.gates import Gate
     from sacpy.jit.ir.parts import Border
-    from sacpy.jit.run.contract import Compiled, Judge
+    from sacpy.jit.run.contract import Compiled
+    from sacpy.jit.run.judgement import Judge
     from sacpy.jit.run.program_state import ProgramState
 
 LOADING = 0.001  # seconds that code out of the cache takes to load

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import prod
 
-from sacpy.interp.values import DTYPES
 from sacpy.lang.core import ArrayCons, Atom, Block, Call, Const, Function, If, Let, Loop, Prim, Stmt, WithLoop
+from sacpy.lang.types import BUILTIN
 from sacpy.lang.walk import loops, partition_atoms, statements
 
 # their functions on scalars are straight lines
@@ -22,7 +22,7 @@ def worth_watching(function: Function) -> bool:
     gives can be represented."""
     signature = function.signature
     slots = (*signature.params, *signature.results)
-    if any(slot.base not in DTYPES for slot in slots):
+    if any(slot.base not in BUILTIN for slot in slots):
         return False
     if loops(function.body):
         return True

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from sacpy.interp.prepare import ARITHMETIC
 from sacpy.jit.failures import Unsupported
 from sacpy.jit.ir.graph import TRUE, Atom
 from sacpy.jit.specialise import control, primitives
 from sacpy.jit.specialise.values import Fails, Kind, Value, extents_of, integer
 from sacpy.lang import core
+from sacpy.lang.arithmetic import arithmetic
 from sacpy.lang.ast import FixedExtent
 from sacpy.lang.dispatch import Ambiguous, Certain, NoneFits, Possible
 from sacpy.nodes import Node
@@ -82,13 +82,3 @@ def instance(walk: Walk, signature: core.Signature, args: list[Value], name: str
         found: Values = [primitives.apply(walk.b, core.Prim(op, ()), args)]
         return found if rest is None else rest(found)
     return walk.maker.invoke(walk, signature, args, rest)
-
-
-def arithmetic(signature: core.Signature, count: int) -> str | None:
-    """The element-wise primitive that a function of the library's arithmetic is."""
-    module, _, name = signature.name.partition("::")
-    if module not in ("ScalarArith", "ArrayArith") or any(slot.cell for slot in signature.params):
-        return None
-    if name == "-":
-        return "sub" if count == 2 else "neg"
-    return ARITHMETIC.get(name) if count == 2 else None

@@ -5,6 +5,7 @@ user wrote and runs the inference over it; library functions are elaborated when
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 from weakref import proxy, ref
@@ -253,6 +254,11 @@ class ElaboratedProgram(Record, repr=False, weak=True):
         """Whether the program looks at the words of its command line, itself or through a module."""
         readers = {"CommandLine", "GetOpt"} & self.world.scopes.keys()
         return bool(readers) or any(entry.definition.params for entry in self.main.own("main"))
+
+    def elaborated(self) -> Iterator[core.Function]:
+        """The user's functions that have been elaborated so far."""
+        own = (i for i in self.instances.values() if not i.entry.scope.info.library)
+        return (i.function for i in own if i.function is not None)
 
     # ------------------------------------------------------------ checking
 
