@@ -109,6 +109,14 @@ def load() -> None:
     from sacpy.jit.specialise import Specialiser  # noqa: F401
 
 
+def load_native() -> None:
+    """Loads what calling native code takes, before there is any."""
+    from sacpy.jit.host import native  # noqa: F401
+    from sacpy.jit.host.loading import runtime
+
+    runtime()
+
+
 def _tried(
     program: Program, key: str, kind: Kind, tools: CompileContext, clock: Clock, border: Border | None = None
 ) -> Kept:

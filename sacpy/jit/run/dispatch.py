@@ -41,7 +41,6 @@ DEEP = 200  # nested calls of itself that make a function worth compiling
 # a call that calls itself twice and more, once begun, is taken for so many times what it has taken so far
 BRANCHING = 8
 LIKELY = 1 / 2  # of the price: work that is expected to be so much may be worth a version made beside the program
-EARLY = 1 / 3  # of the price: where so much time has been spent, a version may be made beside the program
 TELLING = 1e-3  # seconds that an estimate says at least, where what came of it tells something of the next one
 AWAIT = 2e-3  # seconds between two looks at one that is being made
 # elements of an array, or an int, up to which a call is not worth an estimate: whether it takes long is seen
@@ -254,8 +253,9 @@ class Site(Versions):
         price = self.engine.price(self, args, busy)
         if busy >= price:
             return Heat.DUE if self.engine.is_to_be_made(self, args) else Heat.HOT
-        self._put_off((price - busy) / BRANCHING if branches else max(price * EARLY - busy, 0.0))
-        return Heat.WARM if busy >= price * EARLY and not branches else Heat.COLD
+        early = price * self.engine.early(self.room)
+        self._put_off((price - busy) / BRANCHING if branches else max(early - busy, 0.0))
+        return Heat.WARM if busy >= early and not branches else Heat.COLD
 
     def _expected(self, args: tuple[Value, ...], size: int) -> float:
         """Seconds that a call is expected to take: an estimate, and what came of the last one. Estimates count the

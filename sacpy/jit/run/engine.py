@@ -31,7 +31,7 @@ from sacpy.jit.options import cores
 from sacpy.jit.run.contract import Compiled, Compiler, compile_context
 from sacpy.jit.run.cost import STEP
 from sacpy.jit.run.dispatch import Site
-from sacpy.jit.run.judgement import Pace, Policy
+from sacpy.jit.run.judgement import AT_HAND, EARLY, Pace, Policy
 from sacpy.jit.run.makers import Makers
 from sacpy.jit.run.program_state import ProgramState
 from sacpy.jit.run.regions import Regions
@@ -113,6 +113,7 @@ class Engine:
             units=lambda: (*self.sites, *self.units),
             make=lambda unit, kind: self._version(unit, kind),
             may_fork=compiler is None,
+            meanwhile=self._load_native,
         )
         self._recorded: WeakSet[Evaluator] = WeakSet()  # those of programs that may run again
         self._lock = Lock()  # of who compiles
@@ -212,6 +213,14 @@ class Engine:
         libraries = LIBRARIES if unit.prices[kind] and not self._has_compiler(unit.room) else 0.0
         return loading + libraries + unit.prices[kind] * self._slowness
 
+    def _load_native(self) -> None:
+        """Loads what native code needs, while there is none."""
+        from sacpy.jit.run.compiler import load_native
+
+        before = thread_time()
+        load_native()
+        self.busy += thread_time() - before
+
     def _has_compiler(self, room: ProgramState) -> bool:
         """Whether nobody needs to wait for the compiler's libraries."""
         return "llvmlite" in sys.modules or self._makers.is_ready(room)
@@ -278,6 +287,10 @@ class Engine:
     def is_ready(self, room: ProgramState) -> bool:
         """Whether what is asked for is begun at once, by a process that has nothing else to do."""
         return self._may_go_on and self._makers.has_nothing_else(room)
+
+    def early(self, room: ProgramState) -> float:
+        """The part of its price that has to have been spent where a version is made that may not be worth it."""
+        return AT_HAND if self._makers.is_ready(room) else EARLY
 
     def take(self, fork: Fork, program: core.CheckedProgram) -> None:
         """There is a process already that compiles for this program (`OnDemand.foresee`)."""

@@ -14,7 +14,6 @@ from __future__ import annotations
 import gc
 import marshal
 import os
-import select
 import signal
 import struct
 import sys
@@ -23,6 +22,7 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import cached_property
 from io import RawIOBase
 from time import monotonic, sleep
 from typing import Any, NoReturn, TypeVar
@@ -33,6 +33,7 @@ from sacpy.jit.beside import PATIENCE, Job
 
 T = TypeVar("T")
 IDLE = 60.0  # seconds without a request after which a fork ends
+LONG = 0.006  # seconds without an answer after which there is time for something else
 SECONDS = 10  # of the processor that an answer may take
 NICE = 5  # by how much a fork gives way to others
 CHUNK = 1 << 20  # bytes that are read at once
@@ -82,7 +83,6 @@ class Fork:
         requests, self._asks, self._answers, answers = ends
         if self._process == 0:
             _serve(answer, prepare, hear, idle, requests, answers)
-        self._room = _widened(self._asks)
         os.close(requests)
         os.close(answers)
         os.set_blocking(self._answers, False)
@@ -120,6 +120,11 @@ class Fork:
             if not isinstance(error, OSError):
                 raise
             return False
+
+    @cached_property
+    def _room(self) -> int:
+        """The bytes that may wait for the other process to read them."""
+        return _widened(self._asks)
 
     def look(self) -> None:
         """Gives the answers that have come to those that wait for them."""
@@ -162,14 +167,19 @@ class Fork:
 
 
 class Asked(Job[T]):
-    """What a fork is asked for. `finish` makes the result of the answer."""
+    """What a fork is asked for. `finish` makes the result of the answer; `meanwhile` is done here, once, where there is
+    none for `LONG`."""
 
-    def __init__(self, fork: Fork, request: Any, finish: Callable[[bytes], T]) -> None:
+    def __init__(
+        self, fork: Fork, request: Any, finish: Callable[[bytes], T], meanwhile: Callable[[], None] | None = None
+    ) -> None:
         self.done = False
         self.away = True
         self._fork = fork
         self._request = request
         self._finish = finish
+        self._meanwhile = meanwhile
+        self._begun = monotonic()
         self._answer = b""
 
     def start(self) -> Asked[T]:
@@ -186,6 +196,9 @@ class Asked(Job[T]):
         """Whether there is an answer."""
         if not self.done:
             self._fork.look()
+        if not self.done and self._meanwhile is not None and monotonic() > self._begun + LONG:
+            meanwhile, self._meanwhile = self._meanwhile, None
+            meanwhile()
         return self.done
 
     def result(self) -> T:
@@ -242,6 +255,7 @@ def _serve(
     """What the other process does."""
     try:
         import resource
+        import select
 
         signal.set_wakeup_fd(-1)
         for number in (signal.SIGTERM, signal.SIGALRM, signal.SIGXCPU):

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from sacpy.jit.run.versions import Version, Versions
 
 
+EARLY = 1 / 3  # of the price: where so much time has been spent, a version may be made beside the program
+AT_HAND = 1 / 8  # and where the process that makes it has loaded what that takes, and has nothing else to do
+
+
 class Pace(Protocol):
     """Enters and leaves native code at any call and round, whatever that costs: how many calls of a function are
     interpreted before it is compiled (None: it never is); how many rounds of a loop are `interpreted` (at least 1)
@@ -87,5 +91,7 @@ class Judge(Protocol):
     def foresee(self, room: ProgramState) -> None: ...
 
     def is_ready(self, room: ProgramState) -> bool: ...
+
+    def early(self, room: ProgramState) -> float: ...
 
     def raise_for(self, failure: NativeFailure, elapsed: float) -> None: ...

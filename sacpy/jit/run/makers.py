@@ -29,7 +29,8 @@ FORKS = 2  # processes that compile for one engine at most
 
 class Makers:
     """`tools`: what compiling takes; `units`: all units that there are; `make`: makes a version, or takes one that has
-    been delivered (`CompileContext.delivered`). `may_fork`: whether processes may make any."""
+    been delivered (`CompileContext.delivered`). `may_fork`: whether processes may make any; `meanwhile`: what is done
+    here while one does."""
 
     def __init__(
         self,
@@ -37,11 +38,13 @@ class Makers:
         units: Callable[[], Iterable[Versions]],
         make: Callable[[Versions, Kind], Version],
         may_fork: bool,
+        meanwhile: Callable[[], None],
     ) -> None:
         self._tools = tools
         self._units = units
         self._make = make
         self._may_fork = may_fork
+        self._meanwhile = meanwhile
         self._forks: list[Fork] = []  # the last one knows so many programs:
         self._known = 0
         self._programs = 0
@@ -135,7 +138,7 @@ class Makers:
         if self._hint:
             self._tools.cache.write(self._hint, b"")
             self._hint = ""
-        return Asked(fork, request, lambda data: self._delivered(unit, kind, name, data)).start()
+        return Asked(fork, request, lambda data: self._delivered(unit, kind, name, data), self._meanwhile).start()
 
     def prepare(self, room: ProgramState) -> None:
         """Has a process ready for a program, if there may be one."""

@@ -1,5 +1,6 @@
-"""What a process that compiles does before it is asked for anything: loads, step by step, whatever compiling may take,
-so that what comes first takes no longer than what comes later.
+"""What a process that compiles does before it is asked for anything: has LLVM translate something, which is as much as
+translating takes the first time, and loads, step by step, whatever else compiling may take. So what comes first takes
+hardly longer than what comes later.
 
 In: nothing. Out: steps, each of a few milliseconds, between which somebody looks whether there is something to do.
 """
@@ -39,13 +40,13 @@ end:
 
 def steps() -> Iterator[None]:
     """The steps, in the order in which they are of use."""
-    for room in ROOMS:
-        for path in sorted((HERE / room).glob("*.py")):
-            if path.stem not in UNUSED:
-                import_module(f"sacpy.jit.{room}.{path.stem}")
-                yield
     from sacpy.jit.host.compile import compile_object
     from sacpy.jit.options import Options
 
     compile_object(SAMPLE, Options())
     yield
+    for room in ROOMS:
+        for path in sorted((HERE / room).glob("*.py")):
+            if path.stem not in UNUSED:
+                import_module(f"sacpy.jit.{room}.{path.stem}")
+                yield

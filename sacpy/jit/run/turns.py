@@ -43,7 +43,6 @@ CALL = 20e-6  # seconds that going over to native code takes, besides the copies
 LATE = 1e-3  # seconds of native code behind which a failure is looked for natively
 STRETCH = 5e-3  # seconds that a stretch of rounds takes, about
 COPIES = 4  # times what the copies of its arrays take, which it takes at least
-EARLY = 1 / 3  # of the price: where so much time has been spent, the rest may be compiled beside the program
 RUNS = 2  # that follow, at least, for which something is compiled that comes too late for this one
 LAST = 16  # rounds before a failure that are interpreted
 
@@ -139,7 +138,7 @@ class Turn:
         unit = self._rest
         if unit is not None and (unit.waits(values) or unit.is_made(values)):
             return unit.is_made(values)
-        if guessed and self._is_worth(values, seconds / EARLY):
+        if guessed and self._is_worth(values, seconds / self.engine.early(self.room)):
             unit = self._rest
             if unit is not None and not unit.decided(values) and unit.begin(values):
                 return False
