@@ -19,22 +19,22 @@ import numpy as np
 import sacpy
 from sacpy import Double
 from sacpy.capture.function import default_session
-from sacpy.jit.run import engine, makers
+from sacpy.jit.run import engine, makers, making
 
 engine.is_processor_free = lambda: True  # whatever else runs here
 FORKS = []
 made = makers.Makers._new_fork
-makers.Makers._new_fork = lambda self, hear: (FORKS.append(hear is not None), made(self, hear))[1]
+makers.Makers._new_fork = lambda self, read: (FORKS.append(read is not None), made(self, read))[1]
 if {broken!r}:
-    answered = makers.Makers._answered
-    makers.Makers._answered = lambda self, r: answered(self, (*r[:3], "another" + r[3], *r[4:]))
+    answered = making.Making.answer
+    making.Making.answer = lambda self, r: answered(self, (*r[:3], "another" + r[3], *r[4:]))
 
 if {ahead!r}:
-    answered = makers.Makers._answered
+    answered = making.Making.answer
     def only_what_is_there(self, request):
         assert request[3] in self._ahead
         return answered(self, request)
-    makers.Makers._answered = only_what_is_there
+    making.Making.answer = only_what_is_there
     made_here = makers.Makers._delivered
     def delivered(self, unit, kind, name, data):
         print(unit.key, len(data) > 0)

@@ -15,8 +15,9 @@ from sacpy.jit.cache import Cache
 from sacpy.jit.failures import CheckFailed, OutOfMemory, TooDeep, Unsupported
 from sacpy.jit.run.contract import Compiled
 from sacpy.jit.run.cost import STEP
-from sacpy.jit.run.dispatch import EARLY, Site
+from sacpy.jit.run.dispatch import Site
 from sacpy.jit.run.engine import NATIVE, Engine
+from sacpy.jit.run.judgement import EARLY
 from sacpy.jit.run.report import Counts, Report
 from sacpy.jit.run.versions import TRIAL
 from sacpy.lang.diagnostics import SacError, render_text

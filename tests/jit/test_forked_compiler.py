@@ -16,7 +16,7 @@ from sacpy.jit.cache import Cache
 from sacpy.jit.run import fork as forks
 from sacpy.jit.run.engine import Engine
 from sacpy.jit.run.fork import Asked, Fork
-from sacpy.jit.run.makers import Makers
+from sacpy.jit.run.making import Making
 from sacpy.workspace import Workspace
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux only")
@@ -66,6 +66,15 @@ def test_who_waits_for_a_process_that_has_ended_gets_nothing() -> None:
     assert all(over(job) for job in jobs) and fork.ended
     assert [job.result() for job in jobs] == [b""] * 3
     assert asked(fork, 1).result() == b""
+
+
+def test_while_an_answer_takes_long_something_else_is_done_once() -> None:
+    done: list[int] = []
+    fork = Fork(lambda seconds: sleep(seconds) or b"")
+    quick = Asked(fork, 0.0, len, lambda: done.append(1)).start()
+    assert over(quick) and not done
+    slow = Asked(fork, 0.2, len, lambda: done.append(2)).start()
+    assert over(slow) and done == [2]
 
 
 def test_an_answer_that_is_read_in_part_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -187,7 +196,7 @@ def test_who_waits_for_code_does_not_make_it(monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.usefixtures("forking")
 def test_what_the_other_process_cannot_make_is_made_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Makers, "_answered", lambda self, request: os._exit(1))
+    monkeypatch.setattr(Making, "answer", lambda self, request: os._exit(1))
     engine = Engine("auto", cache=Cache(None), defects=True, threads=1)
     assert spun(engine, 3.0e7) == spun(Engine("cpu", cache=Cache(None), eager=True), 3.0e7)
     assert any(v.calls for u in engine.units for v in u.versions.values())

@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from sacpy.jit.device.program import DeviceProgram
     from sacpy.jit.ir.parts import Border
     from sacpy.jit.run.fork import Fork
-    from sacpy.jit.run.making import FirstCall
     from sacpy.lang import ast
     from sacpy.lang.elaborate.program import ElaboratedProgram
 
@@ -108,7 +107,7 @@ class Engine:
         self._unkept = 0.0  # seconds of runs of which nothing has been kept
         self._defects = defects
         self._compiler = compiler
-        self._makers = Makers(
+        self.makers = Makers(
             self.tools,
             units=lambda: (*self.sites, *self.units),
             make=lambda unit, kind: self._version(unit, kind),
@@ -135,7 +134,7 @@ class Engine:
         room = _room(evaluator)
         if room is None:
             room = evaluator.namespace[ROOM] = ProgramState(
-                evaluator, self.policy, self.tools.cache, self._makers.number(evaluator.program)
+                evaluator, self.policy, self.tools.cache, self.makers.number(evaluator.program)
             )
             if room.records.lasting:
                 self._recorded.add(evaluator)
@@ -223,7 +222,7 @@ class Engine:
 
     def _has_compiler(self, room: ProgramState) -> bool:
         """Whether nobody needs to wait for the compiler's libraries."""
-        return "llvmlite" in sys.modules or self._makers.is_ready(room)
+        return "llvmlite" in sys.modules or self.makers.is_ready(room)
 
     def usual_price(self, unit: Versions) -> float:
         """Seconds that compiling a unit takes."""
@@ -243,7 +242,7 @@ class Engine:
         try:
             with apart():
                 if job is None and self._may_wait_for_fork(unit, kind):
-                    job = self._makers.ask(unit, kind)
+                    job = self.makers.ask(unit, kind)
                 return self._version(unit, kind) if job is None else job.result()
         finally:
             self.compiling += perf_counter() - start
@@ -253,7 +252,7 @@ class Engine:
         """The same in a process or thread of its own; None where that cannot be: something else is made there, no core
         is free for it, or somebody watches how much memory the program takes. `sure`: it is worth its price; in a
         process it may wait for its turn then, and in a thread, which slows the program down, it is not made."""
-        return self._makers.begin(unit, kind, sure) if self._may_go_on else None
+        return self.makers.begin(unit, kind, sure) if self._may_go_on else None
 
     @property
     def _may_go_on(self) -> bool:
@@ -265,7 +264,7 @@ class Engine:
 
     def _may_wait_for_fork(self, unit: Versions, kind: Kind) -> bool:
         """Whether what has to be made is better made by another process although the program waits for it."""
-        return self._may_go_on and unit.prices.get(kind, 0.0) > 0.0 and self._makers.is_idle
+        return self._may_go_on and unit.prices.get(kind, 0.0) > 0.0 and self.makers.is_idle
 
     def foresee(self, room: ProgramState) -> None:
         """Has a process ready that compiles, where a program has run for a while, longer than when it needed none, and
@@ -273,33 +272,29 @@ class Engine:
         if room.records.is_new(room.seconds):
             room.foreseen = True
             if self._may_go_on and room.records.lasting:
-                self._makers.prepare(room)
+                self.makers.prepare(room)
 
     def expect(self, hint: str, read: Callable[[ast.Module], ElaboratedProgram]) -> None:
         """Programs will come, most likely with something to compile (`Makers.early`)."""
         if self._may_go_on:
-            self._makers.early(hint, read)
-
-    def tell(self, program: ElaboratedProgram, tree: ast.Module, call: FirstCall | None) -> None:
-        """A program has come about, of a tree, and is likely to be run (`Makers.tell`)."""
-        self._makers.tell(program, tree, call)
+            self.makers.early(hint, read)
 
     def is_ready(self, room: ProgramState) -> bool:
         """Whether what is asked for is begun at once, by a process that has nothing else to do."""
-        return self._may_go_on and self._makers.has_nothing_else(room)
+        return self._may_go_on and self.makers.has_nothing_else(room)
 
     def early(self, room: ProgramState) -> float:
         """The part of its price that has to have been spent where a version is made that may not be worth it."""
-        return AT_HAND if self._makers.is_ready(room) else EARLY
+        return AT_HAND if self.makers.is_ready(room) else EARLY
 
     def take(self, fork: Fork, program: core.CheckedProgram) -> None:
         """There is a process already that compiles for this program (`OnDemand.foresee`)."""
         self._core = True
-        self._makers.take(fork, program)
+        self.makers.take(fork, program)
 
     def settle(self) -> None:
         """When nobody runs a program any more: nothing is at work that would ask for one."""
-        self._makers.settle()
+        self.makers.settle()
 
     def made(self, unit: Versions, kind: Kind, border: Border | None = None) -> Compiled:
         """The code of a version. `border`: where arrays are not all dense that go in or out. Raises `Unsupported`."""
@@ -442,7 +437,7 @@ def _forked() -> None:
     """In a forked process there is none of the other threads."""
     for engine in tuple(_engines):
         engine._lock = Lock()
-        engine._makers.forget()
+        engine.makers.forget()
 
 
 if hasattr(os, "register_at_fork"):

@@ -11,7 +11,6 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from sacpy.base.clocks import is_processor_free
-from sacpy.base.processors import stay
 from sacpy.jit.options import cores
 from sacpy.jit.run.regions import Regions
 from sacpy.jit.run.worth import worth_watching
@@ -79,6 +78,7 @@ class OnDemand:
             return
         if cores() == 1 or not is_processor_free():
             return
+        from sacpy.base.processors import stay
         from sacpy.jit.run.contract import compile_context
         from sacpy.jit.run.fork import Fork, may_fork
         from sacpy.jit.run.making import Making, load, rehearsal
@@ -98,7 +98,7 @@ class OnDemand:
     def tell(self, program: ElaboratedProgram, tree: ast.Module, call: FirstCall | None) -> None:
         """A program has come about, of a tree, and is likely to be run, with this call first if one is known."""
         if self._engine is not None:
-            self._engine.tell(program, tree, call)
+            self._engine.makers.tell(program, tree, call)
 
     def stop(self) -> None:
         """Ends what runs natively now."""

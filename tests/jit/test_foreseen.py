@@ -1,0 +1,188 @@
+"""A process that compiles, begun before a program runs that nobody knows."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from sacpy.base import processors
+from sacpy.interp.limits import Limits
+from sacpy.interp.world import World
+from sacpy.jit.cache import Cache
+from sacpy.jit.run import engine as engines
+from sacpy.jit.run import fork as forks
+from sacpy.jit.run import on_demand
+from sacpy.jit.run.fork import Fork
+from sacpy.jit.run.making import Making
+from sacpy.jit.run.on_demand import OnDemand
+from sacpy.workspace import Workspace
+from tests.tools import ROOT
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux only")
+
+WORK = """
+use StdIO: all; use Array: all;
+int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+int main() { printf("%d\\n", fib(29)); return 0; }
+"""
+IDLE = 'use StdIO: all; int main() { printf("hello\\n"); return 0; }'
+
+
+@pytest.fixture
+def begun(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Fork]]:
+    """The processes that are begun, where there are two cores, one of them free."""
+    found: list[Fork] = []
+    begin = Fork.__init__
+    monkeypatch.setattr(Fork, "__init__", lambda self, *args: (begin(self, *args), found.append(self))[0])
+    monkeypatch.setattr(forks, "may_fork", lambda: True)
+    for module in (engines, on_demand):
+        monkeypatch.setattr(module, "cores", lambda: 2)
+    monkeypatch.setattr(on_demand, "is_processor_free", lambda: True)
+    monkeypatch.setattr(engines, "is_processor_free", lambda: pytest.fail("it has been found free already"))
+    yield found
+    for fork in found:
+        fork.end()
+
+
+def workspace(target: str = "auto", limits: Limits | None = None) -> Workspace:
+    found = Workspace(target=target, limits=limits or Limits(depth=1000))
+    if target != "interp":
+        found.use(OnDemand(target, cache=Cache(None), threads=1))
+    return found
+
+
+def test_a_program_is_compiled_by_the_process_that_was_begun_before_it_ran(
+    begun: list[Fork], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    w = workspace()
+    program, _ = w.load_text(WORK)
+    w.foresee(program)
+    assert len(begun) == 1
+    world = World.captured()
+    assert w.run(program, world) == 0 and world.out() == b"514229\n"
+    assert w.engine is not None and w.engine.started is not None
+    (site,) = [s for s in w.engine.started.sites if s.versions]
+    (version,) = site.versions.values()
+    assert site.key == "_MAIN::fib/0" and "compile" in dict(version.report.stages)
+    assert len(begun) == 1 and not begun[0].ended
+
+
+def test_what_it_cannot_make_is_made_here(begun: list[Fork], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Making, "answer", lambda self, request: os._exit(1))
+    w = workspace()
+    program, _ = w.load_text(WORK)
+    w.foresee(program)
+    world = World.captured()
+    assert w.run(program, world) == 0 and world.out() == b"514229\n"
+    assert len(begun) == 1 and begun[0].ended
+
+
+@pytest.mark.parametrize(
+    ("why", "text", "target", "limits"),
+    [
+        ("there is no work in it", IDLE, "auto", None),
+        ("it is interpreted", WORK, "interp", None),
+        ("everything is compiled at once", WORK, "cpu", None),
+        ("somebody watches how much memory it takes", WORK, "auto", Limits(memory=1 << 30, depth=1000)),
+    ],
+)
+def test_there_is_none_where(begun: list[Fork], why: str, text: str, target: str, limits: Limits | None) -> None:
+    w = workspace(target, limits)
+    w.foresee(w.load_text(text)[0])
+    assert not begun, why
+
+
+@pytest.mark.parametrize("name", ["cores", "is_processor_free"])
+def test_there_is_none_where_no_processor_is_free(
+    begun: list[Fork], monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(on_demand, name, lambda: name == "cores")
+    w = workspace()
+    w.foresee(w.load_text(WORK)[0])
+    assert not begun
+
+
+def test_a_program_that_an_earlier_run_has_left_needs_none(tmp_path: Path) -> None:
+    """With what that has found out: whether there is code is seen when something is hot."""
+    program = tmp_path / "program.sac"
+    program.write_text(WORK)
+    script = (
+        "import sys\nfrom sacpy.jit.run import fork, on_demand\n"
+        "on_demand.cores, on_demand.is_processor_free = lambda: 2, lambda: True\n"
+        "begin = fork.Fork.__init__\n"
+        "fork.Fork.__init__ = lambda *args: (sys.stderr.write('begun '), begin(*args))[1]\n"
+        "from sacpy.cli import main\nmain(['run', sys.argv[1]])"
+    )
+    environment = {**os.environ, "SACPY_CACHE_DIR": str(tmp_path)}
+    told = [
+        subprocess.run(
+            [sys.executable, "-c", script, str(program)], cwd=ROOT, env=environment, capture_output=True, text=True
+        )
+        for _ in range(2)
+    ]
+    assert [(t.stdout, t.stderr) for t in told] == [("514229\n", "begun "), ("514229\n", "")]
+
+
+def test_what_compiles_loads_no_numpy() -> None:
+    script = (
+        "import sys\nfrom sacpy.jit.run.making import load, rehearsal\nload()\nfor _ in rehearsal(): pass\n"
+        "assert 'numpy' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=True)
+
+
+def test_a_program_with_a_mistake_is_refused_before_numpy_is_loaded(tmp_path: Path) -> None:
+    program = tmp_path / "program.sac"
+    program.write_text("int main() { return wrong; }")
+    script = "import sys\nimport sac_lang\nassert sac_lang.main() == 1\nassert 'numpy' not in sys.modules"
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(program)], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert "wrong" in done.stderr
+
+
+@pytest.fixture
+def anywhere() -> Iterator[set[int]]:
+    """The processors that this process may use, again afterwards."""
+    before = os.sched_getaffinity(0)
+    if len(before) == 1:
+        pytest.skip("there is one processor")
+    yield before
+    os.sched_setaffinity(0, before)
+
+
+def test_who_begins_another_stays_where_it_is_until_the_program_runs(begun: list[Fork], anywhere: set[int]) -> None:
+    w = workspace()
+    program, _ = w.load_text(WORK)
+    w.foresee(program)
+    assert len(os.sched_getaffinity(0)) == 1
+    assert w.run(program, World.captured()) == 0
+    assert os.sched_getaffinity(0) == anywhere
+
+
+def test_the_other_one_keeps_off_that_processor(anywhere: set[int]) -> None:
+    move_again = processors.stay()
+    here = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, anywhere)
+    fork = Fork(lambda request: repr(os.sched_getaffinity(0)).encode())
+    found: set[int] = forks.Asked(fork, 0, lambda data: eval(data)).start().result()
+    assert found and found < anywhere
+    move_again()
+    assert os.sched_getaffinity(0) == anywhere and len(here) == 1
+
+
+@pytest.mark.parametrize("error", [OSError, ValueError])
+def test_where_nobody_tells_which_processor_that_is_nothing_changes(
+    monkeypatch: pytest.MonkeyPatch, anywhere: set[int], error: type[Exception]
+) -> None:
+    def fails(process: object) -> int:
+        raise error
+
+    monkeypatch.setattr(processors, "_processor", fails)
+    steps: list[Callable[[], object]] = [processors.stay(), lambda: processors.leave(os.getppid())]
+    for step in steps:
+        step()
+        assert os.sched_getaffinity(0) == anywhere
