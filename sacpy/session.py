@@ -147,6 +147,7 @@ class Session:
             if errors:
                 raise SacError(*found)
             info, loader = program.main.info, program.world.loader
+            self._workspace.foresee(program, title)
             made = [program]
             runner = Runner(self._host, lambda: made.pop() if made else elaborate(info, loader))
             module = Module(runner, f"{info.kind} {title}", found)

@@ -255,10 +255,13 @@ class Workspace(Record):
                     engine.settle()
                 engine.keep()
 
-    def foresee(self, program: core.CheckedProgram) -> None:
-        """A program that nobody knows from an earlier run is about to run, and this process is still small."""
-        if self.engine is not None and self.limits.memory is None:
-            self.engine.foresee(program)
+    def foresee(self, program: core.CheckedProgram, name: str = "") -> None:
+        """A program is about to run: where nobody knows it from an earlier time, the process that compiles may begin to
+        load what it takes. `name`: what it is called where it is a module, of which the cache remembers that."""
+        if self.engine is None or self.limits.memory is not None:
+            return
+        text = f"{name}\n{program.text()}".encode(errors="surrogateescape")
+        self.engine.foresee(program, f"foreseen-{new_digest(text).hexdigest()[:40]}" if name else "")
 
     def loader(self, home: Path | None, texts: Mapping[str, str] | None = None) -> Loader:
         """Finds modules beside a program in the folder `home`, if it has one, then where the settings say, then in the

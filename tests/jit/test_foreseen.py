@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import sacpy
 from sacpy.base import processors
 from sacpy.interp.limits import Limits
 from sacpy.interp.world import World
@@ -186,3 +187,19 @@ def test_where_nobody_tells_which_processor_that_is_nothing_changes(
     for step in steps:
         step()
         assert os.sched_getaffinity(0) == anywhere
+
+
+def test_of_modules_the_cache_remembers_that_they_have_been_loaded(
+    begun: list[Fork], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("SACPY_CACHE_DIR", str(tmp_path / "cache"))
+    path = tmp_path / "module.sac"
+    before = os.sched_getaffinity(0)
+    for text, expected in ((WORK, 1), (WORK, 1), (WORK.replace("29", "5"), 2), (IDLE, 2)):
+        path.write_text(text)
+        module = sacpy.Session().load(path)
+        assert len(begun) == expected
+        assert os.sched_getaffinity(0) == before  # threads may begin now that would stay where this one does
+        assert text == IDLE or module.fib(10) == 55
+    sacpy.Session().compile(WORK.replace("29", "6"))
+    assert len(begun) == 3

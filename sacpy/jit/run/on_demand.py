@@ -71,9 +71,10 @@ class OnDemand:
         """What generated code asks about a loop; nothing where no engine is needed for the function."""
         return self.engine.turn(evaluator, function, statement, bases) if worth_watching(function) else None
 
-    def foresee(self, program: CheckedProgram) -> None:
-        """A program is about to run of which no earlier run has told anything: where there is work in it, and a core
-        free, a process that compiles begins to load what that takes. Whoever forks early has few pages to copy."""
+    def foresee(self, program: CheckedProgram, hint: str) -> None:
+        """A program is about to run: where no earlier run has told anything of it, there is work in it, and a core is
+        free, a process that compiles begins to load what that takes. Whoever forks early has few pages to copy.
+        `hint`: a name in the cache by which it is known that it has been run; "" where that is certain not to be."""
         if self._target != "auto" or self._engine is not None or not any(map(worth_watching, program.elaborated())):
             return
         if cores() == 1 or not is_processor_free():
@@ -85,11 +86,17 @@ class OnDemand:
 
         if not may_fork():
             return
+        tools = compile_context(**self._settings)
+        if hint:
+            if tools.cache.has(hint):
+                return
+            tools.cache.write(hint, b"")
         regions = Regions(program)
-        making = Making(compile_context(**self._settings), lambda number: regions)
+        making = Making(tools, lambda number: regions)
         with suppress(OSError):
             self._begun = Fork(making.answer, load, None, rehearsal), program
-            self._move_again = stay()
+            if not hint:  # in a command: nobody else begins threads until it runs the program
+                self._move_again = stay()
 
     def expect(self, hint: str, read: Callable[[ast.Module], ElaboratedProgram]) -> None:
         """Programs will come, most likely with something to compile: makes the real engine."""
