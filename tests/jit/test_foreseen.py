@@ -41,8 +41,7 @@ def begun(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Fork]]:
     monkeypatch.setattr(forks, "may_fork", lambda: True)
     for module in (engines, on_demand):
         monkeypatch.setattr(module, "cores", lambda: 2)
-    monkeypatch.setattr(on_demand, "is_processor_free", lambda: True)
-    monkeypatch.setattr(engines, "is_processor_free", lambda: pytest.fail("it has been found free already"))
+        monkeypatch.setattr(module, "is_processor_free", lambda: True)
     yield found
     for fork in found:
         fork.end()
@@ -58,6 +57,7 @@ def workspace(target: str = "auto", limits: Limits | None = None) -> Workspace:
 def test_a_program_is_compiled_by_the_process_that_was_begun_before_it_ran(
     begun: list[Fork], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(engines, "is_processor_free", lambda: pytest.fail("it has been found free already"))
     w = workspace()
     program, _ = w.load_text(WORK)
     w.foresee(program)
