@@ -9,7 +9,6 @@ lines, the span of the SaC source it came from. A part of an expression that may
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sacpy.interp.intervals import Interval, Known
@@ -59,30 +58,31 @@ class Line(Record):
 _MARK = re.compile("\x01(\\d+)\x02|\x03")
 
 
-@dataclass
 class Emitter:
     """One function being generated. `globals` is the namespace that all generated functions share. `selections`: by
     mark, the array and the indices of a direct access; `guarded`: the same by line, so that the fault can name them.
     `parts`: Python functions split off this one; `temporaries`: names of local variables that stand for no core
     variable."""
 
-    facts: Facts
-    globals: dict[str, Any]
-    prefix: str
-    lines: list[Line] = field(default_factory=list)
-    indent: int = 1
-    pending: dict[str, tuple[Ex, Span]] = field(default_factory=dict)
-    virtual: dict[str, Ex] = field(default_factory=dict)
-    locals: dict[str, str] = field(default_factory=dict)
-    spans: list[Span] = field(default_factory=list)
-    loops: int = 0
-    counter: int = 0
-    selections: dict[int, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
-    guarded: dict[int, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
-    parts: list[list[Line]] = field(default_factory=list)
-    temporaries: set[str] = field(default_factory=set)
-    known: Known = field(default_factory=Known)
-    ownership: Ownership = field(init=False)
+    ownership: Ownership
+
+    def __init__(self, facts: Facts, globals: dict[str, Any], prefix: str) -> None:
+        self.facts = facts
+        self.globals = globals
+        self.prefix = prefix
+        self.lines: list[Line] = []
+        self.indent = 1
+        self.pending: dict[str, tuple[Ex, Span]] = {}
+        self.virtual: dict[str, Ex] = {}
+        self.locals: dict[str, str] = {}
+        self.spans: list[Span] = []
+        self.loops = 0
+        self.counter = 0
+        self.selections: dict[int, tuple[str, tuple[str, ...]]] = {}
+        self.guarded: dict[int, tuple[str, tuple[str, ...]]] = {}
+        self.parts: list[list[Line]] = []
+        self.temporaries: set[str] = set()
+        self.known = Known()
 
     # ---- names
 
