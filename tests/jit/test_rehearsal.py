@@ -9,10 +9,10 @@ from tests.tools import ROOT
 
 PROGRAM = """
 import sys
-from sacpy.jit.run.rehearsal import HERE, ROOMS, steps
+from sacpy.jit.run.rehearsal import HERE, ROOMS, UNUSED, steps
 found = sum(1 for _ in steps())
 missing = [f"{room}.{path.stem}" for room in ROOMS for path in (HERE / room).glob("*.py")
-           if f"sacpy.jit.{room}.{path.stem}" not in sys.modules]
+           if path.stem not in UNUSED and f"sacpy.jit.{room}.{path.stem}" not in sys.modules]
 print(found > 100, missing)
 from sacpy.jit.host import compile
 text = "define i32 @f(i32 %x) {\\n" + "  %y = add i32 %x, 1\\n" + "  ret i32 %y\\n}\\n"

@@ -15,6 +15,7 @@ from sacpy.jit.options import cores
 from sacpy.jit.run.regions import Regions
 from sacpy.jit.run.worth import worth_watching
 from sacpy.lang.core import CheckedProgram, Function, Let, Loop, Program
+from sacpy.lang.deep import deeply
 
 if TYPE_CHECKING:
     from sacpy.interp.engine import Turn
@@ -75,9 +76,9 @@ class OnDemand:
         """A program is about to run: where no earlier run has told anything of it, there is work in it, and a core is
         free, a process that compiles begins to load what that takes. Whoever forks early has few pages to copy.
         `hint`: a name in the cache by which it is known that it has been run; "" where that is certain not to be."""
-        if self._target != "auto" or self._engine is not None or not any(map(worth_watching, program.elaborated())):
+        if self._target != "auto" or self._engine is not None or cores() == 1 or not is_processor_free():
             return
-        if cores() == 1 or not is_processor_free():
+        if not deeply(lambda: any(map(worth_watching, program.elaborated()))):
             return
         from sacpy.base.processors import stay
         from sacpy.jit.run.contract import compile_context
