@@ -48,6 +48,8 @@ class Opening:
         """The program, ready to run, and what there is to say about it. Raises `SacError`."""
         kept = self._kept()
         self._program, self._found = self.workspace.load(self._path) if kept is None else (kept, kept.found)
+        if self.workspace.engine is not None:
+            self.workspace.engine.rest(0.0 if kept is None else kept.idle_for)
         return self._program, self._found
 
     @without_collection("a kept program")
@@ -96,9 +98,12 @@ class Opening:
 
         program = self._program
         assert program is not None
+        engine = self.workspace.engine
+        idle_for = None if engine is None else engine.idle_for
         if isinstance(program, KeptProgram):
-            return program.grown(self._noted)
-        return contents(program.whole(), self._found, self._noted)
+            return program.grown(self._noted, idle_for)
+        made = contents(program.whole(), self._found, self._noted)
+        return made if made is None else {**made, "idle_for": idle_for or 0.0}
 
 
 __all__ = ["Opening"]

@@ -34,7 +34,8 @@ class Turn(Protocol):
     """What generated code asks about a loop or with-loop. `first`: how many rounds of an execution before it asks for
     the first time; of a with-loop the cells from which on it asks before the first of them."""
 
-    first: int
+    @property
+    def first(self) -> int: ...
 
     def __call__(self, done: int, left: int, values: tuple[Any, ...]) -> int:
         """Between two rounds, or rows of a with-loop: so many are done and left (-1: nobody knows); `values`: of what

@@ -53,7 +53,7 @@ class Contents(TypedDict):
     """What is kept of a program: the files that it was made of, each with a digest; the key of its `main`; whether it
     looks at the words of its command line; what there is to say about it. By key, what is packed of its functions,
     heads of others, and global objects; which functions of the library have no effects. `outcomes`: what inference has
-    found out about calls."""
+    found out about calls; `idle_for`: the seconds of a short run in which there was nothing to compile, else 0."""
 
     files: dict[str, str]
     main: str
@@ -64,6 +64,7 @@ class Contents(TypedDict):
     globals: dict[str, bytes]
     pure: dict[str, bool]
     outcomes: bytes
+    idle_for: float
 
 
 class KeptProgram:
@@ -152,12 +153,20 @@ class KeptProgram:
         """Whether a function of the library has no effects, where that was known."""
         return self._kept["pure"].get(key)
 
-    def grown(self, files: Mapping[str, str]) -> Contents | None:
+    @property
+    def idle_for(self) -> float:
+        """The seconds of an earlier run that was short, and in which there was nothing to compile; 0 otherwise."""
+        return self._kept["idle_for"]
+
+    def grown(self, files: Mapping[str, str], idle_for: float | None = None) -> Contents | None:
         """The same with what has come about since; None if that is nothing, or a file has changed meanwhile. `files`:
-        those that have been read since."""
+        those that have been read since; `idle_for`: of this run, if that is known."""
         whole, found = self._whole, lasting(self.inferrer.outcomes)
+        before_idle = self._kept["idle_for"]
+        if idle_for is not None and (bool(idle_for) != bool(before_idle) or idle_for > 2 * before_idle):
+            self._kept["idle_for"] = idle_for
         if whole is None:
-            if not self._known < len(found) <= MOST:
+            if not self._known < len(found) <= MOST and self._kept["idle_for"] == before_idle:
                 return None
             return {**self._kept, "outcomes": _outcomes().packed(found)}
         before = self._kept["files"]
@@ -167,7 +176,12 @@ class KeptProgram:
         if grown is None:
             return None
         found = lasting({**whole.inferrer.outcomes, **found})
-        if len(found) <= self._known and {**grown, "outcomes": self._kept["outcomes"]} == self._kept:
+        grown["idle_for"] = self._kept["idle_for"]
+        if (
+            len(found) <= self._known
+            and grown["idle_for"] == before_idle
+            and {**grown, "outcomes": self._kept["outcomes"]} == self._kept
+        ):
             return None
         grown["outcomes"] = _outcomes().packed(found)
         return grown
@@ -211,6 +225,7 @@ def contents(
         "globals": {name: pack(one) for name, one in program.globals.items()},
         "pure": pure,
         "outcomes": _outcomes().packed(lasting(program.inferrer.outcomes)),
+        "idle_for": 0.0,
     }
 
 

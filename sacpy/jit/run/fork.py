@@ -40,7 +40,8 @@ CHUNK = 1 << 20  # bytes that are read at once
 _HEAD = struct.Struct("<QQ")  # of a request or answer: its number, and the bytes that follow
 _TOLD = (1 << 64) - 1  # for a number: nobody waits for an answer
 ROOM = 1 << 20  # bytes that may wait to be read, where the system lets us
-_HARMLESS = frozenset({"sacpy watchdog", "sacpy signals"})  # threads of ours that hold nothing which a fork needs
+# threads of ours that hold nothing which a fork needs
+_HARMLESS = frozenset({"sacpy watchdog", "sacpy signals", "sacpy resting"})
 _left: list[int] = []  # processes that nobody has any more, to be taken off the system's list when they have ended
 
 

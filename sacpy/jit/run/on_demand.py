@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from sacpy.base.clocks import is_processor_free
+from sacpy.base.clocks import is_processor_free, thread_time
 from sacpy.jit.options import cores
 from sacpy.jit.run.regions import Regions
 from sacpy.jit.run.worth import worth_watching
@@ -23,8 +23,11 @@ if TYPE_CHECKING:
     from sacpy.jit.run.engine import Engine
     from sacpy.jit.run.fork import Fork
     from sacpy.jit.run.making import FirstCall
+    from sacpy.jit.run.resting import Resting
     from sacpy.lang import ast
     from sacpy.lang.elaborate.program import ElaboratedProgram
+
+SHORT = 0.15  # seconds of a run of which what the engine takes is much
 
 
 class OnDemand:
@@ -36,8 +39,31 @@ class OnDemand:
         self._memory = 0
         self._limited = False
         self._engine: Engine | None = None
+        self._resting: Resting | None = None
+        self._began = 0.0  # when a run began
+        self.is_measured = False  # whether somebody wants to know after a run:
+        # its seconds if it was short, and there was nothing to do; 0 if it was not; None: nobody knows
+        self.idle_for: float | None = None
         self._begun: tuple[Fork, CheckedProgram] | None = None  # a process that compiles, for a program
         self._move_again: Callable[[], None] = lambda: None  # this one stays where it is as long as it is starting
+
+    def rest(self, seconds: float) -> None:
+        """A program will be run, and how long it takes is to be measured where this has nothing to do. In an earlier
+        run of which that is true it took so many seconds; 0 if there was none."""
+        self.is_measured = self._target == "auto" and not self._settings.get("eager") and self._engine is None
+        if self.is_measured and seconds:
+            from sacpy.jit.run.resting import Resting
+
+            self._resting = Resting(seconds, lambda: self.engine)
+
+    @property
+    def _rests(self) -> bool:
+        """Whether there is to be no engine yet."""
+        if self._resting is None or self._resting.is_over:
+            return False
+        if self._resting.has_lasted:
+            self._resting.end()
+        return not self._resting.is_over
 
     @property
     def started(self) -> Engine | None:
@@ -58,19 +84,37 @@ class OnDemand:
 
     def prepared(self, program: Program) -> Program:
         """The program with its hot regions outlined."""
-        return Regions(program)
+        regions = Regions(program)
+        if self._resting is not None:
+            regions.as_written = lambda: self._rests
+        return regions
 
     def wrap(
         self, evaluator: Evaluator, function: Function, interpreted: Callable[[], Callable[..., Any]]
     ) -> Callable[..., Any]:
         """What calls of a function go to."""
-        return self.engine.wrap(evaluator, function, interpreted) if worth_watching(function) else interpreted()
+        if not worth_watching(function):
+            return interpreted()
+        if not self._rests:
+            return self.engine.wrap(evaluator, function, interpreted)
+        assert self._resting is not None
+        made = interpreted()
+        self._resting.watch(evaluator, function, made)
+        return made
 
     def turn(
         self, evaluator: Evaluator, function: Function, statement: Let | Loop, bases: Mapping[str, str]
     ) -> tuple[Turn, list[str]] | None:
         """What generated code asks about a loop; nothing where no engine is needed for the function."""
-        return self.engine.turn(evaluator, function, statement, bases) if worth_watching(function) else None
+        if not worth_watching(function):
+            return None
+        if not self._rests:
+            return self.engine.turn(evaluator, function, statement, bases)
+        from sacpy.jit.run.resting import RestingTurn
+
+        assert self._resting is not None
+        turn = RestingTurn(self._resting, evaluator, function, statement, bases)
+        return turn, turn.params
 
     def foresee(self, program: CheckedProgram, hint: str) -> None:
         """A program is about to run: where no earlier run has told anything of it, there is work in it, and a core is
@@ -115,8 +159,14 @@ class OnDemand:
 
     def keep(self) -> None:
         """After a run: what has been found out is kept for the next."""
-        if self._engine is not None:
-            self._engine.keep()
+        engine = self._engine
+        if self.is_measured:
+            seconds = thread_time() - self._began
+        if engine is not None:
+            engine.keep()
+        if self.is_measured:
+            used = engine is not None and any(u.versions or u.jobs for u in (*engine.sites, *engine.units))
+            self.idle_for = 0.0 if used or seconds > SHORT else seconds
 
     def settle(self) -> None:
         """When nobody runs a program any more: nothing is at work that would ask for one."""
@@ -127,6 +177,10 @@ class OnDemand:
         """Before a run: it may be stopped, and take so many bytes (0: any) for arrays. `limited`: somebody watches what
         the process takes. Raises `SacError` where it is to use a GPU and there is none."""
         self._move_again()
+        if self.is_measured:
+            self._began = thread_time()
+            if self._resting is not None:
+                self._resting.begin()
         self._memory, self._limited = memory, limited
         if self._engine is not None:
             self._engine.begin(memory, limited)

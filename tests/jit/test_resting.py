@@ -1,0 +1,162 @@
+"""Programs whose earlier run left nothing to do for the engine."""
+
+from __future__ import annotations
+
+import marshal
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sacpy.base import kept as kept_files
+from sacpy.interp.world import World
+from sacpy.jit.cache import Cache
+from sacpy.jit.run import resting
+from sacpy.jit.run.on_demand import OnDemand
+from sacpy.jit.run.resting import Resting
+from sacpy.workspace import Workspace
+from tests.fuzz.paces import Steady
+from tests.tools import ROOT
+
+LOADED = """
+import sys
+import sac_lang
+from sacpy.jit.run import resting
+status = sac_lang.main()
+print("engine" if "sacpy.jit.run.engine" in sys.modules else "none", file=sys.stderr)
+sys.exit(status)
+"""
+SHORT = 'use StdIO: all; use Array: all; int main() { printf("%d\\n", sum(iota(100) * 3)); return 0; }'
+# as long as a number on standard input says
+AS_LONG = """
+use StdIO: all; use Array: all; use ScalarIO: all;
+int main() {
+  n = FibreScanInt(stdin);
+  s = 0;
+  for (i = 0; i < n; i++) { s = (s * 31 + i) % 1000003; }
+  printf("%d\\n", s);
+  return 0;
+}
+"""
+# recursion from main, a loop, with-loops, one of them again and again, statements on whole arrays
+KINDS = """
+use StdIO: all; use Array: all;
+int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+int[n] steps(int[n] a, int k) {
+  for (i = 0; i < k; i++) { a = { [j] -> (a[j] * 3 + i) % 1009 | [j] < [n] }; }
+  return a;
+}
+int rounds(int k) { s = 1; i = 0; while (i < k) { s = (s * 7 + i) % 9973; i = i + 1; } return s; }
+int main() {
+  a = steps(iota(40), 30);
+  b = with { ([0,0] <= iv < [20,20]) : iv[0] * iv[1] + a[iv[0]]; } : genarray([20,20], 0);
+  t = 0;
+  for (i = 0; i < 300; i++) { t = t + rounds(i % 7) * b[i % 20, i % 13]; }
+  printf("%d %d %d %d\\n", sum(a), sum(b), t, fib(15));
+  return 0;
+}
+"""
+
+
+def told(program: Path, given: str = "") -> tuple[str, str]:
+    """What a run prints, and whether it had an engine."""
+    environment = {**os.environ, "SACPY_CACHE_DIR": str(program.parent / "cache")}
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED, str(program)],
+        cwd=ROOT, env=environment, input=given, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return done.stdout, done.stderr.strip()
+
+
+def idle_for(program: Path) -> float:
+    """What is kept of a program."""
+    (path,) = (program.parent / "cache").rglob("program-*.native")
+    data = kept_files.read(path, path.name.removesuffix(".native"))
+    assert data is not None
+    found: float = marshal.loads(data)["idle_for"]
+    return found
+
+
+def test_a_short_program_has_no_engine_in_its_second_run(tmp_path: Path) -> None:
+    program = tmp_path / "program.sac"
+    program.write_text(SHORT)
+    assert told(program) == ("14850\n", "engine")
+    assert 0 < idle_for(program) < 0.15
+    assert told(program) == ("14850\n", "none")
+    program.write_text(SHORT.replace("100", "200"))  # of another program nothing is known
+    assert told(program) == ("59700\n", "engine")
+
+
+def test_a_run_that_takes_longer_than_the_earlier_one_has_one_and_so_have_those_that_follow(tmp_path: Path) -> None:
+    program = tmp_path / "program.sac"
+    program.write_text(AS_LONG)
+    short = told(program, "100")
+    assert short[1] == "engine" and idle_for(program) > 0
+    assert told(program, "100") == (short[0], "none")
+    _, had = told(program, "3000000")
+    assert had == "engine" and idle_for(program) == 0
+    assert told(program, "100") == (short[0], "engine")
+
+
+def run(engine: OnDemand, text: str) -> bytes:
+    w = Workspace(target="auto")
+    w.use(engine)
+    world = World.captured()
+    assert w.run(w.load_text(text)[0], world) == 0
+    return world.out()
+
+
+@pytest.mark.parametrize(
+    ("before", "value"),
+    [
+        ("", "0; for (i = 0; i < 3000000; i++) { s = (s * 31 + i) % 1000003; }"),
+        ("int f(int n) { return n < 2 ? n : f(n - 1) + f(n - 2); }", "f(29);"),
+        ("", "sum({ [i] -> (i * i + i / 3) % 1009 | [i] < [3000000] });"),
+    ],
+    ids=["loop", "recursion", "with-loop"],
+)
+def test_what_turns_out_long_is_compiled_after_all(before: str, value: str) -> None:
+    text = f'use StdIO: all; use Array: all; {before} int main() {{ s = {value} printf("%d\\n", s); return 0; }}'
+    engine, plain = (OnDemand("auto", cache=Cache(None), threads=1) for _ in range(2))
+    engine.rest(0.005)
+    assert run(engine, text) == run(plain, text)
+    assert engine.started is not None
+    assert any(u.versions for u in (*engine.started.sites, *engine.started.units)) and engine.idle_for == 0
+
+
+@pytest.mark.parametrize("asked", [1, 2, 3, 5, 9, 17, 40, 90, 10_000])
+@pytest.mark.parametrize("pace", [Steady(None, 1, 0), Steady(2, 3, 2)], ids=["loops", "calls"])
+def test_the_engine_may_begin_at_any_time(monkeypatch: pytest.MonkeyPatch, asked: int, pace: Steady) -> None:
+    """At the so-manieth time that somebody asks whether it is to."""
+    questions = iter(range(1, 1 << 60))
+    monkeypatch.setattr(Resting, "has_lasted", property(lambda self: next(questions) >= asked))
+    monkeypatch.setattr(resting, "SOON", 1)
+    engine = OnDemand("auto", cache=Cache(None), threads=1, pace=pace, strict_fp=True, opt_level=0)
+    engine.rest(10.0)
+    w = Workspace()
+    world = World.captured()
+    assert w.run(w.load_text(KINDS)[0], world) == 0
+    assert run(engine, KINDS) == world.out()
+    native = engine.started is not None and any(
+        v.calls for u in (*engine.started.sites, *engine.started.units) for v in u.versions.values()
+    )
+    assert native == (asked < 10_000)
+
+
+def test_a_recursion_that_asks_nobody_is_found_by_a_thread() -> None:
+    engine = OnDemand("auto", cache=Cache(None), threads=1)
+    engine.rest(0.001)
+    text = "use Array: all; int f(int n) { return n < 2 ? n : f(n - 1) + f(n - 2); } int main() { return f(24) % 7; }"
+    w = Workspace(target="auto")
+    w.use(engine)
+    assert w.run(w.load_text(text)[0], World.captured()) == 46368 % 7
+    assert engine.started is not None and any(site.key == "_MAIN::f/0" for site in engine.started.sites)
+
+
+def test_targets_that_compile_everything_do_not_rest() -> None:
+    engine = OnDemand("cpu", cache=Cache(None), threads=1)
+    engine.rest(10.0)
+    run(engine, SHORT)
+    assert engine.started is not None and engine.idle_for is None
