@@ -16,6 +16,7 @@ from sacpy.jit.cache import Cache
 from sacpy.jit.run import resting
 from sacpy.jit.run.on_demand import OnDemand
 from sacpy.jit.run.resting import Resting
+from sacpy.lang.core import Loop
 from sacpy.workspace import Workspace
 from tests.fuzz.paces import Steady
 from tests.tools import ROOT
@@ -25,7 +26,8 @@ import sys
 import sac_lang
 from sacpy.jit.run import resting
 status = sac_lang.main()
-print("engine" if "sacpy.jit.run.engine" in sys.modules else "none", file=sys.stderr)
+loaded = {"sacpy.jit.run.engine", "sacpy.jit.run.outline"} & sys.modules.keys()
+print("engine" if len(loaded) == 2 else f"only {loaded}" if loaded else "none", file=sys.stderr)
 sys.exit(status)
 """
 SHORT = 'use StdIO: all; use Array: all; int main() { printf("%d\\n", sum(iota(100) * 3)); return 0; }'
@@ -160,3 +162,27 @@ def test_targets_that_compile_everything_do_not_rest() -> None:
     engine.rest(10.0)
     run(engine, SHORT)
     assert engine.started is not None and engine.idle_for is None
+
+
+def test_once_it_is_over_loops_ask_when_the_engine_says() -> None:
+    class Turn:
+        first = 12345
+
+        def __call__(self, done: int, left: int, values: tuple[object, ...]) -> int:
+            return 678
+
+        def begin(self, cells: int, values: tuple[object, ...]) -> None: ...
+
+    class Engine:
+        def turn(self, *place: object) -> tuple[Turn, list[str]]:
+            return Turn(), []
+
+    rest = Resting(0.0, Engine)  # type: ignore[arg-type]
+    statement = next(
+        s for s in Workspace().load_text(KINDS)[0].function("_MAIN::rounds/0").body.statements if isinstance(s, Loop)
+    )
+    turn = resting.RestingTurn(rest, *(None,) * 2, statement, {})  # type: ignore[arg-type]
+    assert (turn.first, turn(64, 1, ())) == (resting.SOON, resting.SOON)
+    rest.begin()
+    rest._end = 0.0
+    assert (turn(128, 1, ()), turn.first) == (678, 12345)
