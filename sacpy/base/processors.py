@@ -8,8 +8,8 @@ one while the first is starting then gains nothing. Where there is one processor
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 
 _FIELD = 36  # of those behind the name in /proc/PROCESS/stat: the processor
 
@@ -20,10 +20,36 @@ def _processor(process: int | str) -> int:
         return int(file.read().rpartition(b")")[2].split()[_FIELD])
 
 
+_left: set[int] = set()  # processors that this process keeps off
+_waited = False  # whether who runs on them waits
+
+
 def leave(process: int) -> None:
     """From now on this process keeps off the processor on which that one runs."""
     with suppress(OSError, ValueError):  # there may be no other
-        os.sched_setaffinity(0, os.sched_getaffinity(0) - {_processor(process)})
+        its = {_processor(process)}
+        os.sched_setaffinity(0, os.sched_getaffinity(0) - its)
+        _left.update(its)
+
+
+@contextmanager
+def everywhere() -> Iterator[None]:
+    """Inside, this process uses that one too: who is on it waits for what this one does."""
+    global _waited
+    with suppress(OSError):
+        os.sched_setaffinity(0, os.sched_getaffinity(0) | _left)
+    _waited = True
+    try:
+        yield
+    finally:
+        _waited = False
+        with suppress(OSError):
+            os.sched_setaffinity(0, os.sched_getaffinity(0) - _left)
+
+
+def free() -> int:
+    """How many processors there are for this process beside the one that it was forked from."""
+    return max(1, len(os.sched_getaffinity(0)) - (not _left and not _waited))
 
 
 def stay() -> Callable[[], None]:

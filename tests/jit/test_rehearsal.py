@@ -18,7 +18,7 @@ from sacpy.jit.host import compile
 text = "define i32 @f(i32 %x) {\\n" + "  %y = add i32 %x, 1\\n" + "  ret i32 %y\\n}\\n"
 long = text + ";" + "x" * 40000
 print(compile.is_brief(text), compile.is_brief(long))
-compile.stay_here()
+compile.stay_here(lambda: 1)
 print(compile.is_brief(text), compile.is_brief(long))
 """
 

@@ -17,7 +17,7 @@ import atexit
 import itertools
 import re
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -52,6 +52,7 @@ WHOLE = BRIEF  # characters of IR that are never split
 PARTS = 4  # of a module at most, that are translated at the same time: with more, the first hardly gets smaller
 SERVED = 32  # objects that a linker links
 _most = 1  # times what is BRIEF and LONG is translated here
+_free: Callable[[], int] = cores
 _numbers, _here = itertools.count(1), itertools.count()
 _border = re.compile(r"^(?:[\w.$\"-]+:|define |\})", re.MULTILINE)  # where a block begins or ends
 
@@ -73,15 +74,16 @@ def assembly(ir: str, options: Options) -> str:
     return _made(Task(ir, options.opt_level, options.verify, assembly=True)).decode()
 
 
-def stay_here() -> None:
-    """This process does nothing but compile, and may be ended in the middle of it."""
-    global _most
-    _most = APART
+def stay_here(free: Callable[[], int]) -> None:
+    """This process does nothing but compile, and may be ended in the middle of it. `free`: how many processors there
+    are for it now."""
+    global _most, _free
+    _most, _free = APART, free
 
 
 def begin_compiler() -> None:
     """Something large is on its way to `compile_object`: what it takes to compile that starts now."""
-    if _most > 1:  # it is hardly ever needed
+    if _most > 1 and _free() == 1:  # it is hardly ever needed
         return
     from sacpy.jit.host import compilers
 
@@ -95,9 +97,8 @@ def is_huge(ir: str) -> bool:
 
 
 def _at_once() -> int:
-    """How many parts of a module may be translated at the same time. Beside a process that only compiles somebody
-    else is at work."""
-    return min(cores() if _most == 1 else cores() - 1, PARTS)
+    """How many parts of a module may be translated at the same time."""
+    return min(_free(), PARTS)
 
 
 def _made_beside(tasks: list[Task]) -> list[bytes]:

@@ -242,7 +242,7 @@ class Engine:
         try:
             with apart():
                 if job is None and self._may_wait_for_fork(unit, kind):
-                    job = self.makers.ask(unit, kind)
+                    job = self.makers.ask(unit, kind, is_awaited=True)
                 return self._version(unit, kind) if job is None else job.result()
         finally:
             self.compiling += perf_counter() - start

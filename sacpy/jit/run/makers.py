@@ -110,7 +110,7 @@ class Makers:
         busy = self._job is not None and not self._job.over
         if busy and not sure:
             return None
-        asked = self.ask(unit, kind)
+        asked = self.ask(unit, kind, is_awaited=False)
         if asked is not None:
             self._job = asked
             return asked
@@ -124,8 +124,8 @@ class Makers:
         self._job = job
         return job
 
-    def ask(self, unit: Versions, kind: Kind) -> Asked[Version] | None:
-        """Has a process make a version, if there may be one."""
+    def ask(self, unit: Versions, kind: Kind, is_awaited: bool) -> Asked[Version] | None:
+        """Has a process make a version, if there may be one. `is_awaited`: nothing else is done here until then."""
         fork = self._fork_for(unit.room)
         if fork is None:
             return None
@@ -134,7 +134,7 @@ class Makers:
 
         name = unit.room.fingerprints.digest(unit.key, kind, self._tools.options)
         function = packed(unit.function) if unit.is_part else b""
-        request = unit.room.number, unit.key, kind, name, function
+        request = unit.room.number, unit.key, kind, name, function, is_awaited
         if self._hint:
             self._tools.cache.write(self._hint, b"")
             self._hint = ""

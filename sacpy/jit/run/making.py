@@ -9,6 +9,7 @@ too; it compiles what comes out the same, by the digest of all that code depends
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, TypeAlias
 
 from sacpy.jit.kinds import LARGEST, Detail, Kind, kind_of
@@ -22,8 +23,9 @@ if TYPE_CHECKING:
     from sacpy.lang.elaborate.program import ElaboratedProgram
 
 FirstCall: TypeAlias = "tuple[str, tuple[tuple[int, ...], ...]]"  # a function's name, and the shapes of its arguments
-# a program's number, a function's key, a kind, a name in the cache, and the function where the program has none
-Request: TypeAlias = "tuple[int, str, Kind, str, bytes]"
+# a program's number, a function's key, a kind, a name in the cache, the function where the program has none, and
+# whether who asks does nothing until it is there
+Request: TypeAlias = "tuple[int, str, Kind, str, bytes, bool]"
 Message: TypeAlias = "tuple[int, bytes, FirstCall | None]"  # a program's number, its tree, and its first call
 
 
@@ -77,10 +79,11 @@ class Making:
 
     def answer(self, request: Request) -> bytes:
         """What it is asked for."""
+        from sacpy.base import processors
         from sacpy.jit.run.compiler import made_apart
         from sacpy.lang.core_data import unpacked
 
-        number, key, kind, name, function = request
+        number, key, kind, name, function, is_awaited = request
         if name in self._ahead:
             return self._ahead.pop(name)
         if number in self._unread:
@@ -92,19 +95,20 @@ class Making:
             program.add(unpacked(function))
         if heard is not None and heard.digest(key, kind, self._tools.options) != name:
             raise ValueError("it has become another program")
-        return made_apart(program, key, kind, name, self._tools)
+        with processors.everywhere() if is_awaited else nullcontext():
+            return made_apart(program, key, kind, name, self._tools)
 
 
 def load() -> None:
     """Before it is asked for anything."""
-    from sacpy.base import deferring
+    from sacpy.base import deferring, processors
     from sacpy.jit.run import compiler
 
     deferring.load("llvmlite.binding")
     compiler.load()
     from sacpy.jit.host.compile import stay_here
 
-    stay_here()
+    stay_here(processors.free)
 
 
 def rehearsal() -> Iterator[None]:
