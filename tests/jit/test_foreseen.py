@@ -175,6 +175,24 @@ def test_the_other_one_keeps_off_that_processor(anywhere: set[int]) -> None:
     assert os.sched_getaffinity(0) == anywhere and len(here) == 1
 
 
+def test_it_uses_that_processor_too_while_somebody_waits(anywhere: set[int]) -> None:
+    def answer(request: object) -> bytes:
+        told = [(os.sched_getaffinity(0), processors.free())]
+        with processors.everywhere():
+            told.append((os.sched_getaffinity(0), processors.free()))
+        return repr([*told, (os.sched_getaffinity(0), processors.free())]).encode()
+
+    move_again = processors.stay()
+    (here,) = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, anywhere)
+    fork = Fork(answer)
+    others = anywhere - {here}
+    found = forks.Asked(fork, 0, lambda data: eval(data)).start().result()
+    assert found == [(others, len(others)), (anywhere, len(anywhere)), (others, len(others))]
+    move_again()
+    assert processors.free() == max(1, len(anywhere) - 1)  # of this process nobody knows which one it would keep off
+
+
 @pytest.mark.parametrize("error", [OSError, ValueError])
 def test_where_nobody_tells_which_processor_that_is_nothing_changes(
     monkeypatch: pytest.MonkeyPatch, anywhere: set[int], error: type[Exception]

@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 
@@ -16,7 +17,7 @@ from sacpy.jit.cache import Cache
 from sacpy.jit.run import fork as forks
 from sacpy.jit.run.engine import Engine
 from sacpy.jit.run.fork import Asked, Fork
-from sacpy.jit.run.making import Making
+from sacpy.jit.run.making import Making, Request
 from sacpy.workspace import Workspace
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux only")
@@ -180,7 +181,15 @@ def test_one_process_makes_loops_that_it_has_never_seen(monkeypatch: pytest.Monk
 
 
 @pytest.mark.usefixtures("forking")
-def test_who_waits_for_code_does_not_make_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_waits_for_code_does_not_make_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    told, answer = tmp_path / "told", Making.answer
+
+    def answered(self: Making, request: Request) -> bytes:
+        with told.open("a") as file:
+            print(request[-1], file=file)
+        return answer(self, request)
+
+    monkeypatch.setattr(Making, "answer", answered)
     engine = Engine("auto", cache=Cache(None), defects=True, threads=1)
     program, _ = Workspace().load_text(
         "use Array: all; int f(int n) { return sum(with { ([0] <= [i] < [n]) : i % 7; } : genarray([n], 0)); }"
@@ -192,6 +201,9 @@ def test_who_waits_for_code_does_not_make_it(monkeypatch: pytest.MonkeyPatch) ->
     (version,) = site.versions.values()
     assert version.calls == 1 and site.calls == 0
     assert not engine.tools.delivered and "compile" in dict(version.report.stages)
+    assert told.read_text() == "True\n"  # it knows that somebody waits
+    spun(Engine("auto", cache=Cache(None), defects=True, threads=1), 3.0e7)
+    assert told.read_text().split()[1:] == ["False"]
 
 
 @pytest.mark.usefixtures("forking")
