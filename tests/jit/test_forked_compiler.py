@@ -10,14 +10,16 @@ from typing import Any
 import pytest
 
 import sacpy.jit.run.engine as engines
+from sacpy.base import processors
 from sacpy.interp.evaluator import Evaluator
 from sacpy.interp.world import World
 from sacpy.jit.beside import is_beside
 from sacpy.jit.cache import Cache
+from sacpy.jit.run import compiler
 from sacpy.jit.run import fork as forks
 from sacpy.jit.run.engine import Engine
 from sacpy.jit.run.fork import Asked, Fork
-from sacpy.jit.run.making import Making, Request
+from sacpy.jit.run.making import Making
 from sacpy.workspace import Workspace
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux only")
@@ -182,14 +184,14 @@ def test_one_process_makes_loops_that_it_has_never_seen(monkeypatch: pytest.Monk
 
 @pytest.mark.usefixtures("forking")
 def test_who_waits_for_code_does_not_make_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    told, answer = tmp_path / "told", Making.answer
+    told, make = tmp_path / "told", compiler.made_apart
 
-    def answered(self: Making, request: Request) -> bytes:
+    def made(*about: Any) -> bytes:
         with told.open("a") as file:
-            print(request[-1], file=file)
-        return answer(self, request)
+            print(processors._waited, file=file)
+        return make(*about)
 
-    monkeypatch.setattr(Making, "answer", answered)
+    monkeypatch.setattr(compiler, "made_apart", made)
     engine = Engine("auto", cache=Cache(None), defects=True, threads=1)
     program, _ = Workspace().load_text(
         "use Array: all; int f(int n) { return sum(with { ([0] <= [i] < [n]) : i % 7; } : genarray([n], 0)); }"

@@ -14,6 +14,7 @@ from sacpy.jit.host import compile as compiling
 from sacpy.jit.host import compilers, objects, split_module
 from sacpy.jit.host.split_module import split
 from sacpy.jit.host.translate import Task, translated
+from sacpy.jit.options import Options
 
 PROGRAM = """
 use Array: all; use Math: all;
@@ -126,6 +127,18 @@ def test_little_work_and_work_in_one_function_are_not_split(text: str, monkeypat
 
 
 SMALL = "define i32 @f(i32 %x) {\n  ret i32 %x\n}\n"
+
+
+@pytest.mark.parametrize(("processors", "parts"), [(1, 1), (2, 2), (3, 3), (64, 4)])
+def test_there_are_as_many_parts_as_processors_and_no_more_than_are_of_use(
+    text: str, monkeypatch: pytest.MonkeyPatch, processors: int, parts: int
+) -> None:
+    counts: list[int] = []
+    monkeypatch.setattr(compiling, "WHOLE", 0)
+    monkeypatch.setattr(compiling, "_free", lambda: processors)
+    monkeypatch.setattr(split_module, "split", lambda ir, most: counts.append(most) or [ir])
+    compiling.compile_object(text, Options())
+    assert counts == [parts]
 
 
 def test_whoever_is_interrupted_ends_all_processes(monkeypatch: pytest.MonkeyPatch) -> None:
