@@ -25,6 +25,7 @@ from sacpy.interp.values import Value
 from sacpy.jit.failures import NativeFailure, TooDeep
 from sacpy.jit.kinds import Detail, Kind
 from sacpy.jit.run.entries import dispatcher, watcher
+from sacpy.jit.run.judgement import EARLY
 from sacpy.jit.run.versions import SURE, UNKNOWN, Anew, Version, Versions
 from sacpy.jit.run.worth import calls_itself, is_large
 from sacpy.lang.ast import FixedExtent
@@ -253,7 +254,7 @@ class Site(Versions):
         price = self.engine.price(self, args, busy)
         if busy >= price:
             return Heat.DUE if self.engine.is_to_be_made(self, args) else Heat.HOT
-        early = price * self.engine.early(self.room)
+        early = price * EARLY
         self._put_off((price - busy) / BRANCHING if branches else max(early - busy, 0.0))
         return Heat.WARM if busy >= early and not branches else Heat.COLD
 

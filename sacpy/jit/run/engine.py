@@ -31,7 +31,7 @@ from sacpy.jit.options import cores
 from sacpy.jit.run.contract import Compiled, Compiler, compile_context
 from sacpy.jit.run.cost import STEP
 from sacpy.jit.run.dispatch import Site
-from sacpy.jit.run.judgement import AT_HAND, EARLY, Pace, Policy
+from sacpy.jit.run.judgement import Pace, Policy
 from sacpy.jit.run.makers import Makers
 from sacpy.jit.run.program_state import ProgramState
 from sacpy.jit.run.regions import Regions
@@ -209,7 +209,7 @@ class Engine:
             name = unit.room.fingerprints.digest(unit.key, kind, self.options)
             there = name in self._compiled or self.tools.cache.has(name)
             unit.prices[kind] = 0.0 if there else usual
-        libraries = LIBRARIES if unit.prices[kind] and not self._has_compiler(unit.room) else 0.0
+        libraries = LIBRARIES if unit.prices[kind] and "llvmlite" not in sys.modules else 0.0
         return loading + libraries + unit.prices[kind] * self._slowness
 
     def _load_native(self) -> None:
@@ -219,10 +219,6 @@ class Engine:
         before = thread_time()
         load_native()
         self.busy += thread_time() - before
-
-    def _has_compiler(self, room: ProgramState) -> bool:
-        """Whether nobody needs to wait for the compiler's libraries."""
-        return "llvmlite" in sys.modules or self.makers.is_ready(room)
 
     def usual_price(self, unit: Versions) -> float:
         """Seconds that compiling a unit takes."""
@@ -281,11 +277,7 @@ class Engine:
 
     def is_ready(self, room: ProgramState) -> bool:
         """Whether what is asked for is begun at once, by a process that has nothing else to do."""
-        return self._may_go_on and self.makers.has_nothing_else(room)
-
-    def early(self, room: ProgramState) -> float:
-        """The part of its price that has to have been spent where a version is made that may not be worth it."""
-        return AT_HAND if self.makers.is_ready(room) else EARLY
+        return self._may_go_on and self.makers.has_ready(room)
 
     def take(self, fork: Fork, program: core.CheckedProgram) -> None:
         """There is a process already that compiles for this program (`OnDemand.foresee`)."""

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 
 EARLY = 1 / 3  # of the price: where so much time has been spent, a version may be made beside the program
-AT_HAND = 1 / 8  # and where the process that makes it has loaded what that takes, and has nothing else to do
 
 
 class Pace(Protocol):
@@ -91,7 +90,5 @@ class Judge(Protocol):
     def foresee(self, room: ProgramState) -> None: ...
 
     def is_ready(self, room: ProgramState) -> bool: ...
-
-    def early(self, room: ProgramState) -> float: ...
 
     def raise_for(self, failure: NativeFailure, elapsed: float) -> None: ...

@@ -88,13 +88,9 @@ class Makers:
         self._programs += 1
         self._known = self._programs
 
-    def is_ready(self, room: ProgramState) -> bool:
-        """Whether a process that was made before a program was run would begin with something of it now."""
-        return bool(self._told) and self._is_told(room) and self.is_idle
-
-    def has_nothing_else(self, room: ProgramState) -> bool:
-        """Whether in addition that was made for what is called first."""
-        return self._hears and self.is_ready(room)
+    def has_ready(self, room: ProgramState) -> bool:
+        """Whether a process that was made for what is called first would begin with something of a program now."""
+        return self._hears and self._is_told(room) and self.is_idle
 
     def _is_told(self, room: ProgramState) -> bool:
         return any(number == room.number for _, number in self._told)

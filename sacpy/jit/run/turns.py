@@ -28,6 +28,7 @@ from sacpy.interp.engine import Left
 from sacpy.interp.values import Value
 from sacpy.jit.failures import NativeFailure
 from sacpy.jit.run.cost import STEP
+from sacpy.jit.run.judgement import EARLY
 from sacpy.jit.run.rests import reads, rest_of, stretch_of
 from sacpy.jit.run.versions import COPYING, LOADING, SPURIOUS, SURE, Version, Versions
 from sacpy.lang.core import Function, Let, Loop, WithLoop
@@ -138,7 +139,7 @@ class Turn:
         unit = self._rest
         if unit is not None and (unit.waits(values) or unit.is_made(values)):
             return unit.is_made(values)
-        if guessed and self._is_worth(values, seconds / self.engine.early(self.room)):
+        if guessed and self._is_worth(values, seconds / EARLY):
             unit = self._rest
             if unit is not None and not unit.decided(values) and unit.begin(values):
                 return False
