@@ -20,15 +20,16 @@ def _processor(process: int | str) -> int:
         return int(file.read().rpartition(b")")[2].split()[_FIELD])
 
 
-_left: set[int] = set()  # processors that this process keeps off
+_staying: set[int] = set()  # where this process might be if it did not stay on its processor
+_left: set[int] = set()  # processors that it keeps off
 _waited = False  # whether who runs on them waits
 
 
 def leave(process: int) -> None:
-    """From now on this process keeps off the processor on which that one runs."""
+    """From now on this process keeps off the processor on which that one runs, from which it was forked."""
     with suppress(OSError, ValueError):  # there may be no other
         its = {_processor(process)}
-        os.sched_setaffinity(0, os.sched_getaffinity(0) - its)
+        os.sched_setaffinity(0, (_staying or os.sched_getaffinity(0)) - its)
         _left.update(its)
 
 
@@ -57,10 +58,12 @@ def stay() -> Callable[[], None]:
     try:
         before = os.sched_getaffinity(0)
         os.sched_setaffinity(0, {_processor("self")})
+        _staying.update(before)
     except (AttributeError, OSError, ValueError):
         return lambda: None
 
     def move_again() -> None:
+        _staying.clear()
         with suppress(OSError):
             os.sched_setaffinity(0, before)
 

@@ -165,14 +165,25 @@ def test_who_begins_another_stays_where_it_is_until_the_program_runs(begun: list
 
 
 def test_the_other_one_keeps_off_that_processor(anywhere: set[int]) -> None:
-    move_again = processors.stay()
-    here = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, anywhere)
-    fork = Fork(lambda request: repr(os.sched_getaffinity(0)).encode())
-    found: set[int] = forks.Asked(fork, 0, lambda data: eval(data)).start().result()
-    assert found and found < anywhere
-    move_again()
-    assert os.sched_getaffinity(0) == anywhere and len(here) == 1
+    for move_again in (processors.stay(), lambda: None):
+        here = os.sched_getaffinity(0)
+        fork = Fork(lambda request: repr(os.sched_getaffinity(0)).encode())
+        found: set[int] = forks.Asked(fork, 0, lambda data: eval(data)).start().result()
+        assert found and found < anywhere and (here == anywhere or found == anywhere - here)
+        move_again()
+        assert os.sched_getaffinity(0) == anywhere
+
+
+def test_where_there_can_be_no_other_one_this_one_does_not_stay(
+    begun: list[Fork], monkeypatch: pytest.MonkeyPatch, anywhere: set[int]
+) -> None:
+    def fails() -> int:
+        raise OSError
+
+    monkeypatch.setattr(forks, "_forked", fails)
+    w = workspace()
+    w.foresee(w.load_text(WORK)[0])
+    assert not begun and os.sched_getaffinity(0) == anywhere
 
 
 def test_it_uses_that_processor_too_while_somebody_waits(anywhere: set[int]) -> None:
@@ -183,10 +194,8 @@ def test_it_uses_that_processor_too_while_somebody_waits(anywhere: set[int]) -> 
         return repr([*told, (os.sched_getaffinity(0), processors.free())]).encode()
 
     move_again = processors.stay()
-    (here,) = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, anywhere)
+    others = anywhere - os.sched_getaffinity(0)
     fork = Fork(answer)
-    others = anywhere - {here}
     found = forks.Asked(fork, 0, lambda data: eval(data)).start().result()
     assert found == [(others, len(others)), (anywhere, len(anywhere)), (others, len(others))]
     move_again()

@@ -71,11 +71,13 @@ def test_who_waits_for_a_process_that_has_ended_gets_nothing() -> None:
     assert asked(fork, 1).result() == b""
 
 
-def test_while_an_answer_takes_long_something_else_is_done_once() -> None:
+def test_while_an_answer_takes_long_something_else_is_done_once(monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[int] = []
+    monkeypatch.setattr(forks, "LONG", 60.0)
     fork = Fork(lambda seconds: sleep(seconds) or b"")
     quick = Asked(fork, 0.0, len, lambda: done.append(1)).start()
     assert over(quick) and not done
+    monkeypatch.setattr(forks, "LONG", 0.01)
     slow = Asked(fork, 0.2, len, lambda: done.append(2)).start()
     assert over(slow) and done == [2]
 

@@ -7,7 +7,6 @@ looking after.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from sacpy.base.clocks import is_processor_free, thread_time
@@ -138,10 +137,12 @@ class OnDemand:
             tools.cache.write(hint, b"")
         regions = Regions(program)
         making = Making(tools, lambda number: regions)
-        with suppress(OSError):
+        if not hint:  # in a command: nobody else begins threads until it runs the program
+            self._move_again = stay()
+        try:
             self._begun = Fork(making.answer, load, None, rehearsal), program
-            if not hint:  # in a command: nobody else begins threads until it runs the program
-                self._move_again = stay()
+        except OSError:
+            self._move_again()
 
     def expect(self, hint: str, read: Callable[[ast.Module], ElaboratedProgram]) -> None:
         """Programs will come, most likely with something to compile: makes the real engine."""
