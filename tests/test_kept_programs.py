@@ -1,6 +1,7 @@
 """What is kept of a program between runs: the next run says the same, with less to do; and what has changed since is
 seen."""
 
+import marshal
 import os
 import shlex
 import subprocess
@@ -252,6 +253,18 @@ def test_a_program_runs_in_a_folder_that_is_gone(tmp_path: Path) -> None:
         check=False,
     )
     assert (done.returncode, done.stdout) == (0, b"7\n"), done.stderr
+
+
+@pytest.mark.parametrize("name", ["files", "idle_for"])
+def test_what_lacks_something_is_as_good_as_damaged(name: str, tmp_path: Path) -> None:
+    """As another version of sacpy may have left it."""
+    program = tmp_path / "p.sac"
+    program.write_text("int main() { return 3; }")
+    made = contents(*Workspace().load(program), {})
+    assert made is not None
+    data = marshal.dumps({key: value for key, value in made.items() if key != name})
+    with pytest.raises(Unpacked):
+        KeptProgram(data, Source(str(program), program.read_text()), lambda: pytest.fail("it was read"))
 
 
 def test_what_is_damaged_is_not_used(tmp_path: Path) -> None:

@@ -75,6 +75,8 @@ class KeptProgram:
         try:
             self._kept: Contents = marshal.loads(data)
             files = self._kept["files"]
+            # seconds of an earlier run that was short, and in which there was nothing to compile; 0 otherwise
+            self.idle_for = self._kept["idle_for"]
         except (ValueError, TypeError, EOFError, KeyError) as error:
             raise Unpacked(str(error)) from error
         if not all(is_as_noted(path, noted) for path, noted in files.items()):
@@ -153,22 +155,16 @@ class KeptProgram:
         """Whether a function of the library has no effects, where that was known."""
         return self._kept["pure"].get(key)
 
-    @property
-    def idle_for(self) -> float:
-        """The seconds of an earlier run that was short, and in which there was nothing to compile; 0 otherwise."""
-        return self._kept["idle_for"]
-
     def grown(self, files: Mapping[str, str], idle_for: float | None = None) -> Contents | None:
         """The same with what has come about since; None if that is nothing, or a file has changed meanwhile. `files`:
         those that have been read since; `idle_for`: of this run, if that is known."""
         whole, found = self._whole, lasting(self.inferrer.outcomes)
-        before_idle = self._kept["idle_for"]
-        if idle_for is not None and (bool(idle_for) != bool(before_idle) or idle_for > 2 * before_idle):
-            self._kept["idle_for"] = idle_for
+        if idle_for is None or (bool(idle_for) == bool(self.idle_for) and idle_for <= 2 * self.idle_for):
+            idle_for = self.idle_for  # about as before
         if whole is None:
-            if not self._known < len(found) <= MOST and self._kept["idle_for"] == before_idle:
+            if not self._known < len(found) <= MOST and idle_for == self.idle_for:
                 return None
-            return {**self._kept, "outcomes": _outcomes().packed(found)}
+            return {**self._kept, "outcomes": _outcomes().packed(found), "idle_for": idle_for}
         before = self._kept["files"]
         if any(before.get(path, noted) != noted for path, noted in files.items()):
             return None
@@ -176,12 +172,8 @@ class KeptProgram:
         if grown is None:
             return None
         found = lasting({**whole.inferrer.outcomes, **found})
-        grown["idle_for"] = self._kept["idle_for"]
-        if (
-            len(found) <= self._known
-            and grown["idle_for"] == before_idle
-            and {**grown, "outcomes": self._kept["outcomes"]} == self._kept
-        ):
+        grown["idle_for"] = idle_for
+        if len(found) <= self._known and {**grown, "outcomes": self._kept["outcomes"]} == self._kept:
             return None
         grown["outcomes"] = _outcomes().packed(found)
         return grown

@@ -48,7 +48,7 @@ class Makers:
         self._forks: list[Fork] = []  # the last one knows so many programs:
         self._known = 0
         self._programs = 0
-        self._told: list[tuple[ref[CheckedProgram], int]] = []  # programs that the last fork was told, by number
+        self._told: list[tuple[ref[CheckedProgram], int]] = []  # those that the last fork was told or begun with
         self._hears = False  # whether that was made early
         self._hint = ""  # what the cache is to know when it is asked for something
         self._job: Job[Version] | None = None
