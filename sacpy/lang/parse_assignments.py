@@ -146,7 +146,7 @@ class AssignmentParser(WithLoopParser):
                 help="remove it, or open it before",
                 edit=Edit(self.spans[self.pos], ""),
             )
-        sure = key == "}" or self.on_new_line(self.pos) or self.kinds[self.pos] == "end"
+        sure = key in ("}", "return") or self.on_new_line(self.pos) or self.kinds[self.pos] == "end"
         if not sure and self.starts_operand(self.pos):
             self.missing_operator("`;`")
         edit = Edit(self.behind(), ";") if sure else None
@@ -178,16 +178,29 @@ class AssignmentParser(WithLoopParser):
         if key == ",":
             return self._several_targets(start, expr)
         if key in ASSIGNMENT:
+            if isinstance(expr, ast.Binary) and (end := self._step_end(start, expr)) is not None:
+                return self._stepped(start, expr.left, end)
             operator = None if key == "=" else ast.QName(None, key[:-1], self.spans[self.pos])
             target = self._target(expr)
             self.pos += 1
             return self._assigned(start, (target,), operator)
         if key in ("++", "--"):
-            target = self._target(expr)
-            self.pos += 1
-            return ast.Step(target, ast.QName(None, key, self.spans[self.pos - 1]), self.span(start))
+            return self._stepped(start, expr, self.pos + 1)
         self.check_effect(expr)
         return ast.CallStmt(expr, self.span(start))
+
+    def _stepped(self, start: int, expr: ast.Expr, end: int) -> ast.Stmt:
+        """target "++", up to the token `end`"""
+        target = self._target(expr)
+        self.pos = end
+        return ast.Step(target, ast.QName(None, self.keys[end - 1], self.spans[end - 1]), self.span(start))
+
+    def _step_end(self, start: int, expr: ast.Binary) -> int | None:
+        """Of `i++` without a `;` before a line that assigns: the token behind it. What was read is `i ++ x`."""
+        if expr.operator.name not in ("++", "--"):
+            return None
+        end = next(i for i in range(self.pos, start, -1) if self.spans[i] == expr.operator.span) + 1
+        return end if self.on_new_line(end) else None
 
     def check_effect(self, expr: ast.Expr) -> None:
         """An expression that is a statement must do something."""

@@ -52,11 +52,14 @@ class ExpressionParser(OperandParser):
         except Several as several:
             values = several.values
             if self.keys[self.pos] != ends:
+                over = ends == ";" and (self.keys[self.pos] == "}" or self.on_new_line(self.pos))
                 self.fail(
                     "E0201",
                     f"expected `{ends}` behind several results, found {self.describe(self.pos)}",
+                    self.behind() if over else None,
                     label=f"expected `{ends}`",
                     help="several results are no value to compute with",
+                    edit=Edit(self.behind(), ends) if over else None,
                 )
         self.stops, self.depth = stops, depth
         return values

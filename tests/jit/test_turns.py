@@ -210,3 +210,53 @@ def test_random_programs_at_every_pace(name: str) -> None:
     assert [(o.case, o.different) for o in found if o.different] == []
     engines = [engine for o in found for engine in o.engines.values()]
     assert sum(v.calls for e in engines for u in (*e.units, *e.sites) for v in u.versions.values()) > 100
+
+
+def test_a_loop_whose_rounds_are_over_at_once_is_soon_left_in_peace(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    look = turns.Turn.__call__
+
+    def counting(turn: turns.Turn, done: int, left: int, values: tuple[object, ...]) -> int:
+        asked.append(done)
+        return look(turn, done, left, values)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(turns.Turn, "__call__", counting)
+    text = (
+        "use Array: all; int f(int n) { s = 0; for (t = 0; t < 300; t++) { i = 0; while (i * i < n) { "
+        "s = (s * 31 + i) % 1009; i = i + 1; } } return s; }"
+    )
+    found, _ = run(text, "f", 1600)
+    s = 0
+    for _ in range(300):
+        for i in range(40):
+            s = (s * 31 + i) % 1009
+    assert found == (s,)
+    assert len(asked) < 60  # two for each of the 300 otherwise
+
+
+def test_a_loop_that_was_brief_is_looked_at_as_soon_as_ever_when_it_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[turns.Turn] = []
+    make = turns.Turn.__init__
+
+    def keeping(turn: turns.Turn, *args: object) -> None:
+        make(turn, *args)  # type: ignore[arg-type]
+        made.append(turn)
+
+    monkeypatch.setattr(turns.Turn, "__init__", keeping)
+    run("use Array: all; int f(int n) { i = 0; while (i * i < n) { i = i + 1; } return i; }", "f", 100)
+    (turn,) = made
+    now = 0.0
+    monkeypatch.setattr(turns.Turn, "_clock", lambda turn: now)
+    monkeypatch.setattr(turns.Turn, "_is_due", lambda *args: False)
+    first = turn.first
+    for _ in range(20):
+        now += 1.0  # seconds between two executions, which are not theirs
+        turn(turn.first, -1, (0, 100))
+        now += 1e-6
+        turn(turn.first + 16, -1, (0, 100))
+    assert first < turn.first == turns.LATER
+    for done in range(turn.first, turn.first + 5):
+        turn(done, -1, (0, 100))
+        now += turns.LOOK
+    turn(turn.first, -1, (0, 100))
+    assert turn.first == first

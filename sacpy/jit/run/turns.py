@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 FAR = 1 << 62  # rounds until somebody asks who need not ask again
 SOON = 16  # rounds until the first look
+LATER = 256  # where those before were brief: rounds until then, at most
+FEW = 64  # and cells: fewer are not looked at (`interp.codegen_withloop`)
 LOOK = 1e-3  # seconds between two looks, about; less than that tells nothing
 CALL = 20e-6  # seconds that going over to native code takes, besides the copies of arrays
 LATE = 1e-3  # seconds of native code behind which a failure is looked for natively
@@ -85,6 +87,8 @@ class Turn:
         if not self.room.foreseen:
             self.engine.foresee(self.room)
         if done <= self._done:
+            if self._done != FAR:
+                self._put_off(self._at - self._began, LATER)
             self._began = now - done * self._each
         elif now > self._at:
             self._each = (now - self._at) / (done - self._done)
@@ -120,8 +124,19 @@ class Turn:
             awaited.come()
         elif policy.eager or self._is_wanted(values) or self._is_due_at_once(values, cells * self._each):
             self._go(values)
+        else:
+            self._put_off(cells * self._each, FEW)
         self._began = self._at = self._clock()
         self._done = 0
+
+    def _put_off(self, seconds: float, most: int) -> None:
+        """An execution took so many seconds: where that tells nothing, the next is looked at later."""
+        if self._failures or not SOON <= self.first <= most:  # who decided that has other reasons
+            return
+        if seconds >= LOOK:
+            self.first = SOON
+        elif seconds < LOOK / 4:
+            self.first = min(2 * self.first, most)
 
     def _is_wanted(self, values: tuple[Value, ...]) -> bool:
         """Whether an earlier run has found that the rest is worth it, and its code is there."""

@@ -12,12 +12,13 @@ from collections.abc import Callable, Mapping, Sequence
 from sacpy.lang.advice.elsewhere import elsewhere
 from sacpy.lang.advice.foreign import ANOTHER_LANGUAGE, Change, Meant, meant
 from sacpy.lang.advice.slips import misspelt
-from sacpy.lang.advice.vetting import Vetting
+from sacpy.lang.advice.vetting import MOST, Vetting, changed
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.nodes import replace
 
 _SYNTAX = re.compile(r"E0[12]")
 OPEN_STRING = "E0102"
+NO_END = "E0202"  # of a statement; with a change, where a new line or a `}` says that it ends there
 
 
 def advise(found: Sequence[Diagnostic], check: Callable[[Mapping[str, str]], Sequence[Diagnostic]]) -> list[Diagnostic]:
@@ -31,6 +32,9 @@ def advise(found: Sequence[Diagnostic], check: Callable[[Mapping[str, str]], Seq
 
     understood = [_with_modules(_understood(d)) for d in found]
     vetting = Vetting(found, problems, _changes)
+    for i in [i for i, u in enumerate(understood) if _wants_end(found[i]) and u.diagnostic.code != NO_END][:MOST]:
+        if _ends_there(found[i], problems):
+            understood[i] = _own(found[i])
     chosen = vetting.choose([(i, u.changes) for i, u in enumerate(understood)])
     again = [i for i, (u, right) in enumerate(zip(understood, chosen)) if right is None and u.sure_only]
     for i in again:  # not what was thought of first
@@ -69,6 +73,26 @@ def _with_modules(understood: Meant) -> Meant:
 def _own(diagnostic: Diagnostic) -> Meant:
     changes = () if diagnostic.edit is None else (Change(diagnostic.help, diagnostic.edit),)
     return Meant(diagnostic, changes, False, diagnostic.span)
+
+
+def _wants_end(diagnostic: Diagnostic) -> bool:
+    """Whether a statement lacks its end for sure, and what follows is no comment to us that another language divides
+    by."""
+    span = diagnostic.span
+    return (
+        diagnostic.code == NO_END
+        and diagnostic.edit is not None
+        and not span.source.text[span.end :].lstrip(" ").startswith("//")
+    )
+
+
+def _ends_there(diagnostic: Diagnostic, problems: Callable[[Mapping[str, str]], Sequence[Diagnostic]]) -> bool:
+    """Whether nothing is wrong with its line any more once a statement ends there: then nobody need think of another
+    language."""
+    assert diagnostic.edit is not None
+    name, line = diagnostic.span.source.name, diagnostic.span.line
+    after = problems(changed([diagnostic.edit]))
+    return all(d.severity != "error" or (d.span.source.name, d.span.line) != (name, line) for d in after)
 
 
 def _changes(diagnostic: Diagnostic) -> Sequence[Change]:

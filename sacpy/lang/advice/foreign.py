@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from sacpy.lang.advice.patterns import PLAIN, REST, Captured, filled, match, starts
-from sacpy.lang.advice.pieces import Piece, closing, pieces, primary_ends
+from sacpy.lang.advice.pieces import WORDS, Piece, closing, pieces, primary_ends
 from sacpy.lang.advice.table import Row, Template, known_words, rows
 from sacpy.lang.diagnostics import Diagnostic, Edit
 from sacpy.lang.source import Span
@@ -135,6 +135,8 @@ def _about(diagnostic: Diagnostic, here: _Found, found: Sequence[Piece]) -> bool
         return False  # no range
     if row.section == "statements" and found[here.at].text == "[" and _ends_value(found, here.at - 1):
         return False  # it selects, and begins no statement
+    if row.section == "operators" and found[here.at].text == "(" and _ends_value(found, here.at - 1):
+        return False  # it holds the arguments of a call, and is no value
     start, end = found[here.at].start, found[here.end - 1].end
     own = [
         p
@@ -183,7 +185,7 @@ def _about(diagnostic: Diagnostic, here: _Found, found: Sequence[Piece]) -> bool
 
 def _ends_value(found: Sequence[Piece], at: int) -> bool:
     """Whether there may be a value that ends with a piece."""
-    return at >= 0 and (found[at].kind == "name" or found[at].text in (")", "]"))
+    return at >= 0 and ((found[at].kind == "name" and found[at].text not in WORDS) or found[at].text in (")", "]"))
 
 
 def _typed(diagnostic: Diagnostic, row: Row) -> bool:
