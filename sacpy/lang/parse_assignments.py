@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 from sacpy.lang import ast
 from sacpy.lang.diagnostics import Edit
 from sacpy.lang.parse_cursor import Abandon
@@ -139,13 +141,7 @@ class AssignmentParser(WithLoopParser):
             return
         self.refuse_assignment()
         if key in (")", "]"):
-            self.fail(
-                "E0208",
-                f"this `{key}` closes nothing",
-                label="not opened",
-                help="remove it, or open it before",
-                edit=Edit(self.spans[self.pos], ""),
-            )
+            self.close_nothing()
         sure = key in ("}", "return") or self.on_new_line(self.pos) or self.kinds[self.pos] == "end"
         if not sure and self.starts_operand(self.pos):
             self.missing_operator("`;`")
@@ -160,6 +156,24 @@ class AssignmentParser(WithLoopParser):
         )
         if not sure:
             raise Abandon
+
+    def close_nothing(self) -> NoReturn:
+        """A bracket that closes nothing."""
+        self.fail(
+            "E0208",
+            f"this `{self.keys[self.pos]}` closes nothing",
+            label="not opened",
+            help="remove it, or open it before",
+            edit=Edit(self.spans[self.pos], ""),
+        )
+
+    def _stray(self) -> int | None:
+        """The bracket before the end of this statement that closes nothing."""
+        i = self.pos
+        while self.keys[i] not in (";", "{", "}", ")", "]") and self.kinds[i] != "end":
+            closing = self.matching(i) if self.keys[i] in ("(", "[") else i
+            i = max(closing, i) + 1
+        return i if self.keys[i] in (")", "]") else None
 
     def _simple(self) -> ast.Stmt:
         """simple = target {"," target} "=" expr | target op "=" expr | target "++" | "++" target | call"""
@@ -232,6 +246,9 @@ class AssignmentParser(WithLoopParser):
 
     def _several_targets(self, start: int, first: ast.Expr) -> ast.Stmt:
         """target {"," target} "=" expr, from the first comma on"""
+        if (stray := self._stray()) is not None:
+            self.pos = stray  # some bracket before it has closed a call too early
+            self.close_nothing()
         targets = [self._target(first)]
         while self.keys[self.pos] == ",":
             self.pos += 1

@@ -275,6 +275,8 @@ class FunctionParser(StatementParser):
                 self.pos += 1
                 varargs = True
                 break
+            if self.keys[self.pos] == "{":
+                self.close(opening, operands=False)
             params.append(self._parameter())
             if self.keys[self.pos] != ",":
                 break

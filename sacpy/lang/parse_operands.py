@@ -331,9 +331,28 @@ class OperandParser(TypeParser):
         """See `_arguments`; for the other parts of the grammar."""
         return self._arguments()
 
+    def comprehension_ahead(self) -> bool:
+        """Whether the brace at the position opens a comprehension and no block."""
+        i = self.pos + 1
+        if self.kinds[i] == "name":
+            return self.keys[i + 1] == "->"
+        if self.keys[i] != "[":
+            return False
+        while self.keys[i] not in ("]", ";", "}") and self.kinds[i] != "end":
+            i += 1
+        return self.keys[i + 1] == "->"
+
     def _struct(self, start: int, name: ast.QName) -> ast.Expr:
         """ "{" [expr {"," expr}] "}" | "{" "." Id "=" expr {"," "." Id "=" expr} "}" """
         opening = self.pos
+        if self.comprehension_ahead():
+            self.fail(
+                "E0201",
+                "expected `(` before the comprehension, found `{`",
+                label="expected `(`",
+                help=f"as an argument it stands in parentheses: `{name}({{ iv -> e | iv < shp }})`",
+                edit=Edit(self.behind(), "("),
+            )
         self.pos += 1
         stops, self.stops = self.stops, 0
         positional: list[ast.Expr] = []

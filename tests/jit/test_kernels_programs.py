@@ -743,6 +743,17 @@ def test_modarray_may_take_the_place_of_its_array_unless_others_read_it() -> Non
             (5,),
             "a body makes an array whose size is not known before the launch",
         ),
+        (
+            "int[.] f(int[.] a) { return { [i] -> g(a[i]) | [i] < shape(a) }; } int g(int n) { v = [n]; k = 0; "
+            "while (k < n % 3) { v = v ++ [k]; k = k + 1; } return sum(v); }",
+            (MATRIX[0],),
+            "a loop in its body carries an array that changes its size",
+        ),
+        (
+            "int[.,.] f(int[.,.] a, int[.] b) { return { [k] -> k < 1 ? b : a[k] | [k] < [shape(a)[0]] }; }",
+            (MATRIX, MATRIX[0]),
+            "a condition in its body decides how large an array is",
+        ),
     ],
 )
 def test_what_stays_on_the_cpu_says_why(text: str, args: tuple[Value, ...], reason: str) -> None:

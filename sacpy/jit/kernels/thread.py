@@ -252,6 +252,9 @@ class Thread:
 
     def _if(self, targets: Sequence[g.Var], r: g.If) -> g.Atom | None:
         condition = self.atom(r.condition)
+        decided = {t.name for t in targets}
+        if any(isinstance(e, g.Var) and e.name in decided for t in targets for e in g.extents_of(t)):
+            raise Refused("a condition in its body decides how large an array is")
         there = self._in_branches(r)
         memory = [
             there.get(n) or Memory(self.b.array(t.base, self.atoms(g.extents_of(t)))) if g.extents_of(t) else None

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from sacpy.lang.advice.patterns import PLAIN, REST, Captured, filled, match, starts
-from sacpy.lang.advice.pieces import WORDS, Piece, closing, pieces, primary_ends
+from sacpy.lang.advice.pieces import WORDS, Piece, closing, pieces, primary_ends, unmatched
 from sacpy.lang.advice.table import Row, Template, known_words, rows
 from sacpy.lang.diagnostics import Diagnostic, Edit
 from sacpy.lang.source import Span
@@ -84,9 +84,12 @@ def meant(diagnostic: Diagnostic, sure_only: bool = True) -> Meant | None:
     high = len(text) if high < 0 else high
     if high - low > _FARTHEST:
         return None
+    slip = _SYNTAX.match(diagnostic.code) is not None and _lacks_partner(diagnostic, low, high)
     for comments in (False, True):
         found = pieces(text, low, high, comments)
         best = _best(diagnostic, found, comments, sure_only)
+        if slip and (best is None or not found[best.at].opens_line or best.row.section != "statements"):
+            return None  # a bracket lacks its partner here, which says enough
         if best is not None:
             return _meant(diagnostic, best, text, found)
         if not comments and (member := _member(diagnostic, text, found)) is not None:
@@ -102,6 +105,14 @@ def _puts_in(edit: Edit) -> bool:
 
 
 # ---------------------------------------------------------------- looking
+
+
+def _lacks_partner(diagnostic: Diagnostic, low: int, high: int) -> bool:
+    """Whether a bracket lacks its partner on the line of a diagnostic, from `low` to `high`, or where one of its labels
+    stands."""
+    source = diagnostic.span.source
+    labels = {label.span.start for label in diagnostic.labels if label.span.source is source}
+    return any(low <= at < high or at in labels for at in unmatched(source.text))
 
 
 def _best(diagnostic: Diagnostic, found: Sequence[Piece], comments: bool, sure_only: bool) -> _Found | None:

@@ -91,6 +91,25 @@ def closing(found: Sequence[Piece], at: int) -> int:
     return -1
 
 
+@functools.lru_cache(maxsize=4)
+def unmatched(text: str) -> tuple[int, ...]:
+    """The offsets of the brackets in a text that have no partner. One that is closed by another's partner has none."""
+    opened: list[Piece] = []
+    alone: list[int] = []
+    for piece in pieces(text):
+        if piece.kind != "sign":
+            continue
+        if piece.text in OPENERS:
+            opened.append(piece)
+        elif piece.text in CLOSERS:
+            if not any(OPENERS[o.text] == piece.text for o in opened):
+                alone.append(piece.start)
+                continue
+            while OPENERS[(last := opened.pop()).text] != piece.text:
+                alone.append(last.start)
+    return tuple(sorted((*alone, *(o.start for o in opened))))
+
+
 def primary_ends(found: Sequence[Piece], at: int) -> list[int]:
     """The indices behind what may be the operand that begins at `at`, the farthest first: a name, number, string or
     bracket, with the calls, selections and fields behind it or without the last of them."""
