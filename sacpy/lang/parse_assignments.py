@@ -73,10 +73,13 @@ class AssignmentParser(WithLoopParser):
         """`int x = 5`"""
         type, variable = self.spans[start].to(self.spans[name - 1]), self.keys[name]
         edit = Edit(type.to(self.spans[name]), variable) if name - start == 1 or self.keys[name - 1] == "]" else None
+        help = f"leave the type out: `{variable} = ..;` makes the variable, and its type is that of the value"
+        if name - start == 1 and self.keys[start] not in BASE_TYPES and self.keys[start] not in self.types:
+            help += f"; two results are set by `{self.keys[start]}, {variable} = ..;`"
+            edit = None
         self.report(
-            "E0212", "a declaration cannot give a value", type, label="type of a declaration", edit=edit,
-            help=f"leave the type out: `{variable} = ..;` makes the variable, and its type is that of the value",
-        )  # fmt: skip
+            "E0212", "a declaration cannot give a value", type, label="type of a declaration", edit=edit, help=help
+        )
 
     def refuse_declarator(self, start: int, name: int) -> None:
         """`int a[10]`: in SaC the extents belong to the type."""
@@ -139,10 +142,20 @@ class AssignmentParser(WithLoopParser):
         if key == ";":
             self.pos += 1
             return
+        if key == "," and self._ends_line(self.pos + 1):
+            self.report(
+                "E0202",
+                "expected `;`, found `,`",
+                label="expected `;`",
+                help="a `;` ends every statement and declaration",
+                edit=Edit(self.spans[self.pos], ";"),
+            )
+            self.pos += 1
+            return
         self.refuse_assignment()
         if key in (")", "]"):
             self.close_nothing()
-        sure = key in ("}", "return") or self.on_new_line(self.pos) or self.kinds[self.pos] == "end"
+        sure = key == "return" or self._ends_line(self.pos)
         if not sure and self.starts_operand(self.pos):
             self.missing_operator("`;`")
         edit = Edit(self.behind(), ";") if sure else None
@@ -156,6 +169,18 @@ class AssignmentParser(WithLoopParser):
         )
         if not sure:
             raise Abandon
+
+    def _refuse_neighbour(self) -> None:
+        """Two variables side by side, which several results are assigned to."""
+        if self.kinds[self.pos] == "name" and self.keys[self.pos + 1] in ("=", ",") and not self.on_new_line(self.pos):
+            self.fail(
+                "E0201",
+                f"expected `,` between two variables, found {self.describe(self.pos)}",
+                self.behind(),
+                label="expected `,`",
+                help="several results are set by `a, b = f(..);`",
+                edit=Edit(self.behind(), ","),
+            )
 
     def close_nothing(self) -> NoReturn:
         """A bracket that closes nothing."""
@@ -175,6 +200,10 @@ class AssignmentParser(WithLoopParser):
             i = max(closing, i) + 1
         return i if self.keys[i] in (")", "]") else None
 
+    def _ends_line(self, i: int) -> bool:
+        """Whether what stands before token i is the last of its line, or of its block."""
+        return self.keys[i] == "}" or self.on_new_line(i) or self.kinds[i] == "end"
+
     def _simple(self) -> ast.Stmt:
         """simple = target {"," target} "=" expr | target op "=" expr | target "++" | "++" target | call"""
         start = self.pos
@@ -189,8 +218,10 @@ class AssignmentParser(WithLoopParser):
             return ast.Step(target, ast.QName(None, key, self.spans[start]), self.span(start))
         expr = self.expression()
         key = self.keys[self.pos]
-        if key == ",":
+        if key == "," and not (isinstance(expr, ast.Call) and self._ends_line(self.pos + 1)):
             return self._several_targets(start, expr)
+        if isinstance(expr, ast.Name):
+            self._refuse_neighbour()
         if key in ASSIGNMENT:
             if isinstance(expr, ast.Binary) and (end := self._step_end(start, expr)) is not None:
                 return self._stepped(start, expr.left, end)
@@ -253,6 +284,7 @@ class AssignmentParser(WithLoopParser):
         while self.keys[self.pos] == ",":
             self.pos += 1
             targets.append(self._target(self.postfix(self.pos, self.primary())))
+            self._refuse_neighbour()
         if self.keys[self.pos] in ASSIGNMENT and self.keys[self.pos] != "=":
             self.fail(
                 "E0232",
@@ -262,7 +294,7 @@ class AssignmentParser(WithLoopParser):
             )
         self.expect("=", "behind the variables")
         statement = self._assigned(start, tuple(targets), None)
-        if self.keys[self.pos] == ",":
+        if self.keys[self.pos] == "," and not self._ends_line(self.pos + 1):
             self.fail(
                 "E0232",
                 "an assignment has one expression on its right side",

@@ -200,11 +200,12 @@ class Cursor:
             return first
         return Span(first.source, first.start, last.end, first.macro if first.macro is last.macro else None)
 
-    def behind(self) -> Span:
-        """The empty place right behind the previous token."""
-        if not self.pos:
+    def behind(self, i: int | None = None) -> Span:
+        """The empty place right behind the token before token i (default: the current one)."""
+        i = self.pos if i is None else i
+        if not i:
             return self.spans[0]
-        last = self.spans[self.pos - 1]
+        last = self.spans[i - 1]
         return Span(last.source, last.end, last.end, last.macro)
 
     def without(self, start: int, end: int) -> Edit:

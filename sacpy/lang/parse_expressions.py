@@ -51,7 +51,7 @@ class ExpressionParser(OperandParser):
             values: tuple[ast.Expr, ...] = (self.expression(),)
         except Several as several:
             values = several.values
-            if self.keys[self.pos] != ends:
+            if self.keys[self.pos] != ends and not (ends == ";" and self.keys[self.pos] == ","):
                 over = ends == ";" and (self.keys[self.pos] == "}" or self.on_new_line(self.pos))
                 self.fail(
                     "E0201",

@@ -370,6 +370,8 @@ class FunctionParser(StatementParser):
         if self.keys[self.pos] == ";":
             self.pos += 1
             return
+        if self.keys[self.pos] in (")", "]"):
+            self.close_nothing()
         if self.keys[self.pos] == "->":
             self.fail(
                 "E0244",

@@ -90,15 +90,15 @@ class HeadParser(AssignmentParser):
                 return False
             semicolons -= key == ";"
             i += 1
-        self.pos = i
+        before, self.pos = self.pos, i
         if self.keys[i] != "{" or self.comprehension_ahead():
-            self.pos = opening
+            self.pos = before
             return False
         closing = "".join(reversed(awaited))
         self.report(
             "E0203", f"expected `{closing}`, found `{{`", self.behind(), label=f"expected `{closing}`",
             labels=(Label(self.spans[opening], "opened here"),),
-            help=f"write `{closing}` before the block, or look for a mistake between the `(` and this place",
+            help=f"write `{closing}` here, or look for a mistake between the `(` and this place",
             edit=Edit(self.behind(), closing),
         )  # fmt: skip
         return True

@@ -66,6 +66,15 @@ class OperandParser(TypeParser):
             elif key == "." and self.kinds[self.pos + 1] == "name" and keys[self.pos + 1] not in GENERATOR_WORDS:
                 self.pos += 2
                 result = ast.Field(result, keys[self.pos - 1], self.spans[self.pos - 1], self.span(start))
+            elif key == "->" and keys[start] == "[":
+                self.fail(
+                    "E0230",
+                    "a comprehension stands in braces",
+                    self.spans[start],
+                    label="expected `{`",
+                    help="a comprehension reads `{ iv -> e | iv < shp }`",
+                    edit=Edit(self.behind(start), " {"),
+                )
             elif key == "->" and self.kinds[self.pos + 1] == "name":
                 self.fail(
                     "E0218",

@@ -287,7 +287,7 @@ class StatementParser(HeadParser):
         values: tuple[ast.Expr, ...] = ()
         if self.keys[self.pos] != ";" and self.keys[self.pos] != "}":
             values = self.results(";")
-            if self.keys[self.pos] == ",":
+            if self.keys[self.pos] == "," and not self._ends_line(self.pos + 1):
                 self.fail(
                     "E0232",
                     "several results stand in parentheses",

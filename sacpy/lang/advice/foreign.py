@@ -43,6 +43,7 @@ _ARROW = "E0230"  # with a change: a `:` stands where a comprehension has `->`
 _OTHERS = ("E0403", "E0415")  # another function of that name is there, and takes other arguments
 _WITH_TYPES = ("E0403",)  # whose labels tell the arguments' types
 _TYPES = {"s": "string", "t": "string", "b": "bool"}  # of what the letters of a pattern stand for
+_DECLARED = "E0212"  # a declaration with a value
 _INDEX = "E0419"  # whose place is that of the index alone
 _LONG = 60  # characters of a program's text that a message repeats
 _FARTHEST = 1000  # characters of a line in which something of another language is looked for
@@ -84,12 +85,14 @@ def meant(diagnostic: Diagnostic, sure_only: bool = True) -> Meant | None:
     high = len(text) if high < 0 else high
     if high - low > _FARTHEST:
         return None
-    slip = _SYNTAX.match(diagnostic.code) is not None and _lacks_partner(diagnostic, low, high)
+    syntax = _SYNTAX.match(diagnostic.code) is not None
+    lacking = syntax and _lacks_partner(diagnostic, low, high)
     for comments in (False, True):
         found = pieces(text, low, high, comments)
+        slip = lacking or (syntax and not comments and any(p.text == '"' for p in found))
         best = _best(diagnostic, found, comments, sure_only)
         if slip and (best is None or not found[best.at].opens_line or best.row.section != "statements"):
-            return None  # a bracket lacks its partner here, which says enough
+            return None  # a bracket or quote lacks its partner here, which says enough
         if best is not None:
             return _meant(diagnostic, best, text, found)
         if not comments and (member := _member(diagnostic, text, found)) is not None:
@@ -144,10 +147,14 @@ def _about(diagnostic: Diagnostic, here: _Found, found: Sequence[Piece]) -> bool
     span, row = diagnostic.span, here.row
     if diagnostic.code == _ARROW and diagnostic.edit is not None and row.pattern.weight == 1:
         return False  # no range
+    if diagnostic.code == _DECLARED and row.pattern.items[0] == ("f",):
+        return False  # it begins with a type, which no pattern knows from a name
+    if row.section == "statements" and len(row.pattern.items) == 1 and not _stands_alone(found, here.at):
+        return False  # a variable has that name
     if row.section == "statements" and found[here.at].text == "[" and _ends_value(found, here.at - 1):
         return False  # it selects, and begins no statement
-    if row.section == "operators" and found[here.at].text == "(" and _ends_value(found, here.at - 1):
-        return False  # it holds the arguments of a call, and is no value
+    if row.section == "operators" and found[here.at].text in ("(", "{") and _ends_value(found, here.at - 1):
+        return False  # it holds the arguments of a call, or the values of a struct, and is no value itself
     start, end = found[here.at].start, found[here.end - 1].end
     own = [
         p
@@ -194,6 +201,14 @@ def _about(diagnostic: Diagnostic, here: _Found, found: Sequence[Piece]) -> bool
     return touched
 
 
+def _stands_alone(found: Sequence[Piece], at: int) -> bool:
+    """Whether a word is all of a statement."""
+    before, behind = found[at - 1 : at] if at else [], found[at + 1 : at + 2]
+    return (found[at].opens_line or before[0].text in (";", "{", "}", ")")) and (
+        not behind or behind[0].opens_line or behind[0].text in (";", "}")
+    )
+
+
 def _ends_value(found: Sequence[Piece], at: int) -> bool:
     """Whether there may be a value that ends with a piece."""
     return at >= 0 and ((found[at].kind == "name" and found[at].text not in WORDS) or found[at].text in (")", "]"))
@@ -224,9 +239,9 @@ def _member(diagnostic: Diagnostic, text: str, found: Sequence[Piece]) -> Meant 
         end = dot + 2
         called = end < len(found) and found[end].text == "(" and found[end].glued
         behind = closing(found, end) + 1 if called else end
+        span, syntax = diagnostic.span, _SYNTAX.match(diagnostic.code)  # which fields of structs are no matter of
         if not behind or (
-            not found[dot].start <= diagnostic.span.start <= found[behind - 1].end
-            and diagnostic.span.start != found[at].start
+            not found[dot].start <= span.start <= found[behind - 1].end and (syntax or span.start != found[at].start)
         ):
             continue
         head = [p.text for p in found[at:dot]]
