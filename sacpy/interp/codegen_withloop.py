@@ -16,6 +16,7 @@ from sacpy.interp.codegen_indexsets import Box, box_of, highest, lowest
 from sacpy.interp.codegen_patterns import Patterns
 from sacpy.interp.codegen_results import Sink, begin_threads, combine, end_fold, finish, sinks_of, start_fold
 from sacpy.interp.emitter import Ex
+from sacpy.interp.engine import FEW
 from sacpy.interp.ownership import fold_values, thread_values
 from sacpy.interp.usage import Usage
 from sacpy.lang.core import Bind, Fold, Genarray, Let, Loop, Modarray, Partition, Propagate, Var, WithLoop
@@ -26,7 +27,6 @@ from sacpy.nodes import Node
 if TYPE_CHECKING:
     from sacpy.interp.engine import Turn
 
-FEW = 64  # cells of a with-loop which nobody asks about once it has begun
 ROW = 16  # cells of the only axis after which somebody does
 NESTED = 12  # Python allows 20 nested loops; deeper index spaces go through one loop over tuples
 

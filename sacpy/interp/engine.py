@@ -17,6 +17,7 @@ from sacpy.lang.core import Function, Let, Loop, Program
 if TYPE_CHECKING:
     from sacpy.interp.evaluator import Evaluator
 
+FEW = 64  # cells of a with-loop which nobody asks about once it has begun
 _REGION = re.compile(r"(@\d+)+$")
 
 

@@ -10,7 +10,7 @@ from sacpy.lang.parse_cursor import Abandon
 from sacpy.lang.parse_types import C_TYPES
 from sacpy.lang.parse_withloops import WithLoopParser
 from sacpy.lang.source import Span
-from sacpy.lang.vocabulary import ASSIGNMENT, BASE_TYPES, RESERVED
+from sacpy.lang.vocabulary import ASSIGNMENT, BASE_TYPES, CLOSER, RESERVED
 
 C_JUMPS = frozenset(("break", "continue", "goto", "switch", "case"))  # what SaC has for them is in `advice/words.txt`
 
@@ -142,7 +142,7 @@ class AssignmentParser(WithLoopParser):
         if key == ";":
             self.pos += 1
             return
-        if key == "," and self._ends_line(self.pos + 1):
+        if key == "," and self.ends_line(self.pos + 1):
             self.report(
                 "E0202",
                 "expected `;`, found `,`",
@@ -155,7 +155,7 @@ class AssignmentParser(WithLoopParser):
         self.refuse_assignment()
         if key in (")", "]"):
             self.close_nothing()
-        sure = key == "return" or self._ends_line(self.pos)
+        sure = key == "return" or self.ends_line(self.pos)
         if not sure and self.starts_operand(self.pos):
             self.missing_operator("`;`")
         edit = Edit(self.behind(), ";") if sure else None
@@ -193,16 +193,22 @@ class AssignmentParser(WithLoopParser):
         )
 
     def _stray(self) -> int | None:
-        """The bracket before the end of this statement that closes nothing."""
+        """The bracket before the end of this statement that closes nothing; that of a loop's head closes it."""
         i = self.pos
         while self.keys[i] not in (";", "{", "}", ")", "]") and self.kinds[i] != "end":
             closing = self.matching(i) if self.keys[i] in ("(", "[") else i
             i = max(closing, i) + 1
-        return i if self.keys[i] in (")", "]") else None
-
-    def _ends_line(self, i: int) -> bool:
-        """Whether what stands before token i is the last of its line, or of its block."""
-        return self.keys[i] == "}" or self.on_new_line(i) or self.kinds[i] == "end"
+        if self.keys[i] not in (")", "]"):
+            return None
+        inner = 0
+        for before in reversed(self.keys[:i]):
+            if before in CLOSER.values():
+                inner += 1
+            elif before in CLOSER:
+                if not inner:
+                    return None if CLOSER[before] == self.keys[i] else i
+                inner -= 1
+        return i
 
     def _simple(self) -> ast.Stmt:
         """simple = target {"," target} "=" expr | target op "=" expr | target "++" | "++" target | call"""
@@ -218,7 +224,7 @@ class AssignmentParser(WithLoopParser):
             return ast.Step(target, ast.QName(None, key, self.spans[start]), self.span(start))
         expr = self.expression()
         key = self.keys[self.pos]
-        if key == "," and not (isinstance(expr, ast.Call) and self._ends_line(self.pos + 1)):
+        if key == "," and not (isinstance(expr, ast.Call) and self.ends_line(self.pos + 1)):
             return self._several_targets(start, expr)
         if isinstance(expr, ast.Name):
             self._refuse_neighbour()
@@ -294,7 +300,7 @@ class AssignmentParser(WithLoopParser):
             )
         self.expect("=", "behind the variables")
         statement = self._assigned(start, tuple(targets), None)
-        if self.keys[self.pos] == "," and not self._ends_line(self.pos + 1):
+        if self.keys[self.pos] == "," and not self.ends_line(self.pos + 1):
             self.fail(
                 "E0232",
                 "an assignment has one expression on its right side",

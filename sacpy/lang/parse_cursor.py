@@ -431,6 +431,10 @@ class Cursor:
         """Whether token i is the first of its line, or follows the end of a definition."""
         return self.on_new_line(i) or self.keys[i - 1] in (";", "}")
 
+    def ends_line(self, i: int) -> bool:
+        """Whether what stands before token i is the last of its line, or of its block."""
+        return self.keys[i] == "}" or self.on_new_line(i) or self.kinds[i] == "end"
+
     def on_margin(self, i: int) -> bool:
         """Whether token i stands at the very start of its line."""
         at = self.spans[i]

@@ -52,7 +52,7 @@ class ExpressionParser(OperandParser):
         except Several as several:
             values = several.values
             if self.keys[self.pos] != ends and not (ends == ";" and self.keys[self.pos] == ","):
-                over = ends == ";" and (self.keys[self.pos] == "}" or self.on_new_line(self.pos))
+                over = ends == ";" and self.ends_line(self.pos)
                 self.fail(
                     "E0201",
                     f"expected `{ends}` behind several results, found {self.describe(self.pos)}",

@@ -438,7 +438,7 @@ class StatementParser(AssignmentParser):
         values: tuple[ast.Expr, ...] = ()
         if self.keys[self.pos] != ";" and self.keys[self.pos] != "}":
             values = self.results(";")
-            if self.keys[self.pos] == "," and not self._ends_line(self.pos + 1):
+            if self.keys[self.pos] == "," and not self.ends_line(self.pos + 1):
                 self.fail(
                     "E0232",
                     "several results stand in parentheses",

@@ -177,6 +177,24 @@ def test_control_flow() -> None:
     assert isinstance(empty, ast.For) and (empty.init, empty.update) == ((), ())
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "for (i = 0; i < 3; a, b = f(a, b)) { i++; }",
+        "for (i, c = f(5); i < 3; i++, a, b = f(a)) i++;",
+        "for (i = 0;\n i < n;\n i++,\n a, b = f(a)) {\n i++; }",
+        "while (sum(with {\n ([0] <= [i] < [3]) : i; } : fold(+, 0)) > x) {\n x++; }",
+        "if (all({ [i] ->\n a[i] | [i] < [3] })) {\n x++; }",
+        "if (x == Body{1,\n 2}) {\n y = 1; }",
+        "y = a ++\n b;",
+        "a,\n b = f(a,\n b);",
+    ],
+)
+def test_what_looks_like_a_slip_and_is_none(text: str) -> None:
+    (statement,) = body(text)
+    assert not isinstance(statement, ast.CallStmt)
+
+
 def test_a_struct_literal_and_a_block_are_told_apart() -> None:
     (statement,) = body("if (x == Body{1}) { y = { iv -> 1 | iv < [2] }; }")
     assert (

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sacpy.base.clocks import thread_time
-from sacpy.interp.engine import Left
+from sacpy.interp.engine import FEW, Left
 from sacpy.interp.values import Value
 from sacpy.jit.failures import NativeFailure
 from sacpy.jit.run.cost import STEP
@@ -39,8 +39,7 @@ if TYPE_CHECKING:
 
 FAR = 1 << 62  # rounds until somebody asks who need not ask again
 SOON = 16  # rounds until the first look
-LATER = 256  # where those before were brief: rounds until then, at most
-FEW = 64  # and cells: fewer are not looked at (`interp.codegen_withloop`)
+LATER = 256  # where those before were brief: rounds until then, at most; of with-loops `FEW` cells
 LOOK = 1e-3  # seconds between two looks, about; less than that tells nothing
 CALL = 20e-6  # seconds that going over to native code takes, besides the copies of arrays
 LATE = 1e-3  # seconds of native code behind which a failure is looked for natively
