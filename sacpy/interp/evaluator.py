@@ -8,7 +8,6 @@ natively from the beginning is never generated.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Sequence
 from functools import partial
 from time import perf_counter
@@ -363,7 +362,7 @@ class Evaluator:
             params, passed = "*args, bases=()", "*args, bases=bases"
         elif native.varresults:
             params, passed = f"{params}, result_bases=()", f"{passed}, result_bases=result_bases"
-        elif "bases" in inspect.signature(function).parameters:
+        elif getattr(function, "wants_bases", False):
             passed += f"{', ' if passed else ''}bases={tuple(p.base for p in signature.params)!r}"
         call = f"{generator.constant(function)}(_world{', ' if passed else ''}{passed})"
         results = [f"r{i}" for i in range(len(signature.results))]
