@@ -33,6 +33,8 @@ _INFIX = {
     "and": "and",
     "or": "or",
 }
+# Python compares ints up to here with each other at once, larger ones by a function
+DIGIT = (1 << 30) - 1
 FAULTY = frozenset({"div", "mod", "shl", "shr"})  # those that may raise on integers
 
 
@@ -43,14 +45,22 @@ def fit(text: str, base: str, range_: Interval) -> str:
         return f"({text})"
     if base not in SIGNED:
         return f"({text} & {highest})"
-    test = (
-        f"(_t := {text}) <= {highest}"
-        if range_[0] >= lowest
-        else f"(_t := {text}) >= {lowest}"
-        if range_[1] <= highest
-        else f"{lowest} <= (_t := {text}) <= {highest}"
-    )
+    above, below = range_[1] > highest, range_[0] < lowest
+    whole = _between("_t", lowest if below else None, highest if above else None)
+    if highest <= DIGIT:
+        test = whole.replace("_t", f"(_t := {text})", 1)
+    else:
+        small = [f"(_t := {text}) < {DIGIT}"] if above else []
+        small += [f"{'_t' if above else f'(_t := {text})'} > -{DIGIT}"] if below else []
+        test = f"{' and '.join(small)} or {whole}"
     return f"(_t if {test} else _w_{base}(_t))"
+
+
+def _between(name: str, lowest: int | None, highest: int | None) -> str:
+    """The test that a variable lies in a range."""
+    if lowest is None:
+        return f"{name} <= {highest}"
+    return f"{name} >= {lowest}" if highest is None else f"{lowest} <= {name} <= {highest}"
 
 
 def _range_of(text: str, base: str) -> Interval:
