@@ -3,7 +3,9 @@ whole-array arithmetic of the library becomes primitives.
 
 In: a function as elaboration made it, and inference. Out: a function that means the same, and `Facts` about all its
 variables. A callee is substituted where it is the only instance that the call can take, is declared `inline`, and is a
-straight line of a few statements; so the scalar operators of the library cost nothing.
+straight line of a few statements; so the scalar operators of the library cost nothing. Of a recursion that branches,
+more than half of the calls do nothing but to find out that they are at its end: that is found out where they are made,
+and they are not (`EndOfRecursion`).
 """
 
 from __future__ import annotations
@@ -12,18 +14,23 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 from sacpy.interp.facts import Facts, binds
+from sacpy.interp.intervals import TESTS
 from sacpy.interp.prune import prune
 from sacpy.lang.arithmetic import arithmetic
 from sacpy.lang.ast import AnyExtent, AnyShape, Feature, FixedExtent, NamedExtent, RankSlice, SomeShape
 from sacpy.lang.core import (
+    EMPTY,
     ArrayCons,
     Atom,
     Bind,
+    Block,
     Call,
     Condition,
     Const,
     Function,
+    If,
     Let,
+    Merge,
     Prim,
     Program,
     Signature,
@@ -36,12 +43,29 @@ from sacpy.lang.infer import Inference, inferrer_for
 from sacpy.lang.lattice import is_below, outer, without_value
 from sacpy.lang.source import Span
 from sacpy.lang.types import Shape
-from sacpy.lang.walk import Renamer
-from sacpy.nodes import replace
+from sacpy.lang.walk import Renamer, block_free, calls_itself
+from sacpy.nodes import Node, replace
 
 T = TypeVar("T")
 LARGEST = 8  # statements of a function that is substituted
 DEEPEST = 6  # substitutions within substitutions
+SHORT = 4  # statements before the test that ends a recursion, and behind it
+# of scalars: what fails for none
+SURE = frozenset({"add", "sub", "mul", "neg", "min", "max", *TESTS})
+
+
+class EndOfRecursion(Node):
+    """The way through a function that calls itself more than once on which it does not: the statements `ahead` of its
+    last one, `last`, and the branch of that, `then` or the other."""
+
+    ahead: tuple[Stmt, ...]
+    last: If
+    then: bool
+
+    @property
+    def branch(self) -> Block:
+        """What is done on the way, behind the test."""
+        return self.last.then if self.then else self.last.otherwise
 
 
 class Preparer:
@@ -107,6 +131,42 @@ def _is_straight(function: Function) -> bool:
     return not any(isinstance(a, Var) and a.name in names for a in function.returns)
 
 
+def end_of_recursion(function: Function) -> EndOfRecursion | None:
+    """The short way through a recursion, if there is one that nothing is checked on but its test."""
+    signature, statements = function.signature, function.body.statements
+    if calls_itself(function) < 2 or function.conditions or function.exit_names or _binds_shared_names(signature):
+        return None
+    last = statements[-1]
+    if not isinstance(last, If) or len(statements) > SHORT:
+        return None
+    for then, block in ((True, last.then), (False, last.otherwise)):
+        whole = Block((*statements[:-1], replace(last, **{"otherwise" if then else "then": EMPTY})))
+        params = {slot.bind.name for slot in signature.params}
+        if len(block.statements) <= SHORT and not calls_itself(replace(function, body=whole)):
+            merged = tuple(m.then if then else m.otherwise for m in last.merges)
+            ends = tuple(
+                a
+                for a in function.returns
+                if not any(isinstance(a, Var) and a.name == m.target.name for m in last.merges)
+            )
+            if block_free(Block((*statements[:-1], *block.statements)), (*merged, *ends)) <= params:
+                return EndOfRecursion(statements[:-1], last, then)
+    return None
+
+
+def _is_sure(statements: Sequence[Stmt], facts: Facts) -> bool:
+    """Whether statements do nothing but to compute with scalars, and cannot fail."""
+    for s in statements:
+        match s:
+            case Let(rhs=Prim(op=op, args=args)) if op in SURE and all(facts.atom_shape(a).rank == 0 for a in args):
+                pass
+            case If(then=then, otherwise=otherwise) if _is_sure((*then.statements, *otherwise.statements), facts):
+                pass
+            case _:
+                return False
+    return True
+
+
 def _names(features: tuple[Feature, ...]) -> list[str]:
     result = []
     for feature in features:
@@ -165,6 +225,7 @@ class _Rewriter(Renamer):
         self.count = 0
         self.span: Span | None = None
         self.source = function.signature.span.source
+        self.end = end_of_recursion(function) if preparer.apart is None else None
 
     def function(self) -> Function:
         """Rewritten in the order of execution: what is checked on exit may speak of aliases that the body makes."""
@@ -228,6 +289,11 @@ class _Rewriter(Renamer):
             if inference is not None:
                 yield from self._substitute(inference, args, s, span)
                 return
+            if self.end is not None and not self.depth and signature.key == self.original.signature.key:
+                found = self._unless_at_the_end(self.end, args, s, call, span)
+                if found is not None:
+                    yield from found
+                    return
         new = replace(call, args=args)
         match resolution:
             case Certain(signature=signature):
@@ -247,21 +313,8 @@ class _Rewriter(Renamer):
     def _substitute(self, inference: Inference, args: tuple[Atom, ...], s: Let, span: Span) -> Iterator[Stmt]:
         """The callee's statements with its parameters replaced and its variables renamed."""
         callee = inference.function
-        self.count += 1
-        suffix = f"%{self.count}"
         saved = self.env, self.inference, self.depth, self.span, self.bind
-        env: dict[str, Atom] = {slot.bind.name: arg for slot, arg in zip(callee.signature.params, args)}
-
-        def bind(b: Bind) -> Bind:
-            new = Bind(b.name + suffix, b.base, "", b.span)
-            self.facts.bases[new.name] = b.base
-            known = inference.types.get(b.name)
-            if known is not None and not known.shape.never:
-                self.facts.shapes[new.name] = known.shape
-            env[b.name] = Var(new.name, b.span)
-            return new
-
-        self.env, self.inference, self.depth, self.bind = env, inference, self.depth + 1, bind
+        self._enter(inference, args)
         if callee.signature.span.source is not self.source:
             self.span = span
         statements = []
@@ -273,3 +326,56 @@ class _Rewriter(Renamer):
         yield from statements
         for target, result in zip(s.targets, results):
             self.env[target.name] = result
+
+    def _enter(self, inference: Inference, args: tuple[Atom, ...]) -> None:
+        """What is rewritten from now on is the callee's, for these arguments."""
+        self.count += 1
+        suffix = f"%{self.count}"
+        env: dict[str, Atom] = {slot.bind.name: arg for slot, arg in zip(inference.function.signature.params, args)}
+
+        def bind(b: Bind) -> Bind:
+            new = Bind(b.name + suffix, b.base, "", b.span)
+            self.facts.bases[new.name] = b.base
+            known = inference.types.get(b.name)
+            if known is not None and not known.shape.never:
+                self.facts.shapes[new.name] = known.shape
+            env[b.name] = Var(new.name, b.span)
+            return new
+
+        self.env, self.inference, self.depth, self.bind = env, inference, self.depth + 1, bind
+
+    def _unless_at_the_end(
+        self, end: EndOfRecursion, args: tuple[Atom, ...], s: Let, call: Call, span: Span
+    ) -> list[Stmt] | None:
+        """The call of a function in itself, made only where it is not at the end of the recursion; None if that cannot
+        be told without it."""
+        own = self.original
+        if not all(_result_fits(slot, self.facts.atom_shape(a)) for slot, a in zip(own.signature.params, args)):
+            return None
+        saved = self.env, self.inference, self.depth, self.bind
+        self._enter(self.inference, args)
+        ahead = [new for statement in end.ahead for new in self.statement(statement)]
+        test = self.atom(end.last.condition)
+        block = self.block(end.branch)
+        merged = {m.target.name: m.then if end.then else m.otherwise for m in end.last.merges}
+        results = self.atoms(tuple(merged.get(a.name, a) if isinstance(a, Var) else a for a in own.returns))
+        self.env, self.inference, self.depth, self.bind = saved
+        if not _is_sure((*ahead, *block.statements), self.facts) or not all(
+            _result_fits(slot, self.facts.atom_shape(a)) for slot, a in zip(own.signature.results, results)
+        ):
+            self.end = None
+            return None
+        new = replace(call, args=args)
+        self.facts.certain[id(new)] = own.signature.key
+        targets = self._targets(s.targets)
+        made = tuple(Bind(f"{t.name}%call", t.base, "", t.span) for t in targets)
+        for bind, target in zip(made, targets):
+            self.facts.bases[bind.name] = bind.base
+            if target.name in self.facts.shapes:
+                self.facts.shapes[bind.name] = self.facts.shapes[target.name]
+        called = Block((Let(made, new, span),))
+        left = tuple(Var(bind.name, span) for bind in made)
+        then, otherwise = (block, called) if end.then else (called, block)
+        first, second = (results, left) if end.then else (left, results)
+        merges = tuple(map(Merge, targets, first, second))
+        return [replace(a, span=span) for a in ahead] + [If(test, then, otherwise, merges, span)]

@@ -18,6 +18,7 @@ from sacpy.lang.core import (
     Check,
     Const,
     Fold,
+    Function,
     Genarray,
     GlobalGet,
     GlobalSet,
@@ -97,6 +98,27 @@ def statements(block: Block) -> Iterator[Stmt]:
             case Loop():
                 yield from statements(s.condition)
                 yield from statements(s.body)
+
+
+def calls_itself(function: Function) -> int:
+    """How often one call of a function may call it again, at most 2: that of two branches which does so more often
+    counts, what stands in a loop counts twice."""
+    return min(_own_calls(function.body, function.signature.key), 2)
+
+
+def _own_calls(block: Block, key: str) -> int:
+    total = 0
+    for s in block.statements:
+        match s:
+            case Let(rhs=Call() as call):
+                total += key in call.candidates
+            case Let(rhs=WithLoop() as loop):
+                total += 2 * sum(_own_calls(p.body, key) for p in loop.partitions)
+            case If():
+                total += max(_own_calls(s.then, key), _own_calls(s.otherwise, key))
+            case Loop():
+                total += 2 * (_own_calls(s.condition, key) + _own_calls(s.body, key))
+    return total
 
 
 def names(atoms: tuple[Atom, ...]) -> set[str]:

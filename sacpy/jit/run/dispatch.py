@@ -27,10 +27,10 @@ from sacpy.jit.kinds import Detail, Kind
 from sacpy.jit.run.entries import dispatcher, watcher
 from sacpy.jit.run.judgement import EARLY
 from sacpy.jit.run.versions import SURE, UNKNOWN, Anew, Version, Versions
-from sacpy.jit.run.worth import calls_itself, is_large
+from sacpy.jit.run.worth import is_large
 from sacpy.lang.ast import FixedExtent
 from sacpy.lang.core import Function, Loop, Slot
-from sacpy.lang.walk import statements
+from sacpy.lang.walk import calls_itself, statements
 
 if TYPE_CHECKING:
     from sacpy.jit.run.judgement import Judge

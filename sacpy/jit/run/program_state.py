@@ -12,9 +12,9 @@ from sacpy.base.clocks import thread_time
 from sacpy.jit.cache import Cache
 from sacpy.jit.run.cost import Costs
 from sacpy.jit.run.regions import Regions
-from sacpy.jit.run.worth import calls_itself
 from sacpy.lang import core
 from sacpy.lang.types import BUILTIN
+from sacpy.lang.walk import calls_itself
 
 if TYPE_CHECKING:
     from sacpy.interp.evaluator import Evaluator

@@ -35,27 +35,6 @@ def worth_watching(function: Function) -> bool:
     return (arrays and bool(calls or _prims(function.body))) or any(map(_is_work, calls))
 
 
-def calls_itself(function: Function) -> int:
-    """How often one call of a function may call it again, at most 2: that of two branches which does so more often
-    counts, what stands in a loop counts twice."""
-    return min(_own_calls(function.body, function.signature.key), 2)
-
-
-def _own_calls(block: Block, key: str) -> int:
-    total = 0
-    for s in block.statements:
-        match s:
-            case Let(rhs=Call() as call):
-                total += key in call.candidates
-            case Let(rhs=WithLoop() as loop):
-                total += 2 * sum(_own_calls(p.body, key) for p in loop.partitions)
-            case If():
-                total += max(_own_calls(s.then, key), _own_calls(s.otherwise, key))
-            case Loop():
-                total += 2 * (_own_calls(s.condition, key) + _own_calls(s.body, key))
-    return total
-
-
 def _calls(block: Block) -> Iterator[Call]:
     for s in block.statements:
         match s:
