@@ -14,12 +14,10 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 from sacpy.interp.facts import Facts, binds
-from sacpy.interp.intervals import TESTS
 from sacpy.interp.prune import prune
-from sacpy.lang.arithmetic import arithmetic
+from sacpy.lang.arithmetic import OF_TWO, arithmetic
 from sacpy.lang.ast import AnyExtent, AnyShape, Feature, FixedExtent, NamedExtent, RankSlice, SomeShape
 from sacpy.lang.core import (
-    EMPTY,
     ArrayCons,
     Atom,
     Bind,
@@ -51,7 +49,7 @@ LARGEST = 8  # statements of a function that is substituted
 DEEPEST = 6  # substitutions within substitutions
 SHORT = 4  # statements before the test that ends a recursion, and behind it
 # of scalars: what fails for none
-SURE = frozenset({"add", "sub", "mul", "neg", "min", "max", *TESTS})
+SURE = frozenset({*OF_TWO.values(), "neg", "and", "or", "not"}) - {"div", "mod", "aplmod"}
 
 
 class EndOfRecursion(Node):
@@ -66,6 +64,11 @@ class EndOfRecursion(Node):
     def branch(self) -> Block:
         """What is done on the way, behind the test."""
         return self.last.then if self.then else self.last.otherwise
+
+    def results(self, function: Function) -> tuple[Atom, ...]:
+        """What the function returns, seen from there."""
+        merged = {m.target.name: m.then if self.then else m.otherwise for m in self.last.merges}
+        return tuple(merged.get(a.name, a) if isinstance(a, Var) else a for a in function.returns)
 
 
 class Preparer:
@@ -136,21 +139,16 @@ def end_of_recursion(function: Function) -> EndOfRecursion | None:
     signature, statements = function.signature, function.body.statements
     if calls_itself(function) < 2 or function.conditions or function.exit_names or _binds_shared_names(signature):
         return None
-    last = statements[-1]
-    if not isinstance(last, If) or len(statements) > SHORT:
+    *ahead, last = statements
+    if not isinstance(last, If) or len(ahead) >= SHORT:
         return None
-    for then, block in ((True, last.then), (False, last.otherwise)):
-        whole = Block((*statements[:-1], replace(last, **{"otherwise" if then else "then": EMPTY})))
-        params = {slot.bind.name for slot in signature.params}
-        if len(block.statements) <= SHORT and not calls_itself(replace(function, body=whole)):
-            merged = tuple(m.then if then else m.otherwise for m in last.merges)
-            ends = tuple(
-                a
-                for a in function.returns
-                if not any(isinstance(a, Var) and a.name == m.target.name for m in last.merges)
-            )
-            if block_free(Block((*statements[:-1], *block.statements)), (*merged, *ends)) <= params:
-                return EndOfRecursion(statements[:-1], last, then)
+    params = {slot.bind.name for slot in signature.params}
+    for then, branch in ((True, last.then), (False, last.otherwise)):
+        way = Block((*ahead, *branch.statements))
+        if len(branch.statements) <= SHORT and not calls_itself(replace(function, body=way)):
+            end = EndOfRecursion(tuple(ahead), last, then)
+            if block_free(way, (last.condition, *end.results(function))) <= params:
+                return end
     return None
 
 
@@ -350,15 +348,16 @@ class _Rewriter(Renamer):
         """The call of a function in itself, made only where it is not at the end of the recursion; None if that cannot
         be told without it."""
         own = self.original
-        if not all(_result_fits(slot, self.facts.atom_shape(a)) for slot, a in zip(own.signature.params, args)):
-            return None
+        for slot, arg in zip(own.signature.params, args):
+            shape = self.facts.atom_shape(arg)
+            if not _result_fits(slot, shape) or not is_below(shape, self.facts.shape(slot.bind.name)):
+                return None
         saved = self.env, self.inference, self.depth, self.bind
         self._enter(self.inference, args)
         ahead = [new for statement in end.ahead for new in self.statement(statement)]
         test = self.atom(end.last.condition)
         block = self.block(end.branch)
-        merged = {m.target.name: m.then if end.then else m.otherwise for m in end.last.merges}
-        results = self.atoms(tuple(merged.get(a.name, a) if isinstance(a, Var) else a for a in own.returns))
+        results = self.atoms(end.results(own))
         self.env, self.inference, self.depth, self.bind = saved
         if not _is_sure((*ahead, *block.statements), self.facts) or not all(
             _result_fits(slot, self.facts.atom_shape(a)) for slot, a in zip(own.signature.results, results)

@@ -8,13 +8,12 @@ first needed.
 
 from __future__ import annotations
 
-import platform
 import sys
 from contextlib import suppress
 from pathlib import Path
 
 from sacpy.base.digests import new_digest
-from sacpy.jit.llvm.processor import LEVEL, features
+from sacpy.jit.llvm.processor import LEVEL, architecture, features
 
 OBJECT = Path(__file__).with_name("runtime.object")
 # what LEVEL has and older ones lack
@@ -23,7 +22,7 @@ NEEDED = frozenset(("avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe
 
 def suits() -> bool:
     """Whether code for LEVEL runs here."""
-    return platform.machine() in ("x86_64", "AMD64") and features() >= NEEDED
+    return architecture() in ("x86_64", "AMD64") and features() >= NEEDED
 
 
 def write_runtime(text: str, code: bytes, path: Path = OBJECT) -> None:
@@ -43,4 +42,4 @@ def read_runtime(text: str, path: Path = OBJECT) -> bytes | None:
 
 
 def _digest(text: str) -> bytes:
-    return new_digest(f"{sys.platform} {platform.machine()} {LEVEL}\n{text}".encode()).digest()
+    return new_digest(f"{sys.platform} {architecture()} {LEVEL}\n{text}".encode()).digest()

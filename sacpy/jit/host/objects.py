@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import ctypes
 import mmap
-import platform
 import struct
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate, pairwise
+
+from sacpy.jit.llvm.processor import architecture
 
 PROGBITS, SYMTAB, RELA, NOBITS = 1, 2, 4, 8  # types of sections
 ALLOC, EXEC = 2, 4  # their flags
@@ -42,7 +43,7 @@ class Unknown(Exception):
 
 def suits() -> bool:
     """Whether objects of this process's compiler are of the kind that is known here."""
-    return sys.platform == "linux" and platform.machine() == "x86_64"
+    return sys.platform == "linux" and architecture() == "x86_64"
 
 
 class _Object:

@@ -14,10 +14,10 @@ it was in the beginning.
 
 from __future__ import annotations
 
-import platform
 import sys
 
 from sacpy.jit.host import layout
+from sacpy.jit.llvm.processor import architecture
 
 STACK_OF_HELPERS = 1 << 20  # bytes of its stack that a helper may use
 SPINS = 6000  # rounds of waiting before a helper sleeps, some 200 microseconds
@@ -30,7 +30,7 @@ define internal void @pause() alwaysinline {
   call void @llvm.x86.sse2.pause()
   ret void
 }"""
-    if platform.machine() in ("x86_64", "AMD64")
+    if architecture() in ("x86_64", "AMD64")
     else """define internal void @pause() alwaysinline {
   fence seq_cst
   ret void

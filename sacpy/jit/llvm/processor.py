@@ -4,13 +4,22 @@ only want to know whether code that is kept runs here; LLVM takes its time to lo
 from __future__ import annotations
 
 import functools
-import platform
+import os
 from contextlib import suppress
 from pathlib import Path
 
 # what the runtime in the package is compiled for: the x86 processors of the last ten years, as LLVM names them
 LEVEL = "x86-64-v3"
 _NAMES = {"bmi1": "bmi", "abm": "lzcnt"}  # features that LLVM calls otherwise than Linux does
+
+
+def architecture() -> str:
+    """What the system calls it: "x86_64"."""
+    if hasattr(os, "uname"):
+        return os.uname().machine
+    import platform  # which takes its time to load
+
+    return platform.machine()
 
 
 @functools.cache
@@ -46,11 +55,10 @@ def _told(key: str) -> str:
 @functools.cache
 def _all_told() -> dict[str, str]:
     told: dict[str, str] = {}
-    if platform.machine() in ("x86_64", "AMD64"):
-        with suppress(OSError), Path("/proc/cpuinfo").open(encoding="latin-1") as lines:
-            for line in lines:
-                if not line.strip():
-                    break
+    if architecture() in ("x86_64", "AMD64"):
+        with suppress(OSError):
+            first = Path("/proc/cpuinfo").read_bytes().partition(b"\n\n")[0]
+            for line in first.decode("ascii", "replace").splitlines():
                 name, _, value = line.partition(":")
                 told[name.strip()] = value.strip()
     return told

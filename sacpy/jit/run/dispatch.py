@@ -38,7 +38,8 @@ if TYPE_CHECKING:
 
 TRIES = 3  # kinds of arguments for which compiling failed, after which it is not tried again
 CLOSE = 4  # frames of Python for each call of a recursion, at most
-DEEP = 200  # nested calls of itself that make a function worth compiling
+# nested calls of itself that make a function worth compiling: the interpreter goes no deeper than some times that
+DEEP = 4096
 # a call that calls itself twice and more, once begun, is taken for so many times what it has taken so far
 BRANCHING = 8
 LIKELY = 1 / 2  # of the price: work that is expected to be so much may be worth a version made beside the program

@@ -51,8 +51,8 @@ def watcher(
     `left`, of the `given` calls until it is time to look again."""
     args = ", ".join([f"a{i}" for i in range(params)] + [f"o{i}" for i in range(len(arrays))])
     values = "".join(f"a{i}, " for i in range(params))
-    grown = "".join(f" or a{i} > site.large" for i in ints)
-    grown += "".join(f" or type(a{i}) is ndarray and a{i}.size > site.large" for i in arrays)
+    larger = "".join(f" or type(a{i}) is ndarray and a{i}.size > site.large" for i in arrays)
+    grown = larger + "".join(f" or a{i} > site.large" for i in ints)
     watching = f"""def watching({args}):
  if (site.calls >= site.ahead{grown}) and site.look(({values})): return site.entry({args})
 """
@@ -66,10 +66,10 @@ def watcher(
  def within({args}):
   nonlocal left, given
   left -= 1
-  if left < 0{grown}:
+  if left < 0{larger}:
    site.calls += given - left - 1
    given = left = 0
-   if (site.calls >= site.ahead{grown}) and site.look(({values})): return site.entry({args})
+   if (site.calls >= site.ahead{larger}) and site.look(({values})): return site.entry({args})
    site.calls += 1
    given = left = min(max(site.ahead - site.calls, 0), {GIVEN})
   return run({args})
