@@ -348,10 +348,8 @@ class _Rewriter(Renamer):
         """The call of a function in itself, made only where it is not at the end of the recursion; None if that cannot
         be told without it."""
         own = self.original
-        for slot, arg in zip(own.signature.params, args):
-            shape = self.facts.atom_shape(arg)
-            if not _result_fits(slot, shape) or not is_below(shape, self.facts.shape(slot.bind.name)):
-                return None
+        if not all(_result_fits(slot, self.facts.atom_shape(a)) for slot, a in zip(own.signature.params, args)):
+            return None
         saved = self.env, self.inference, self.depth, self.bind
         self._enter(self.inference, args)
         ahead = [new for statement in end.ahead for new in self.statement(statement)]

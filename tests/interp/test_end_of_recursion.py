@@ -97,27 +97,29 @@ def test_functions_without_results_do_what_they_do_at_the_end() -> None:
     assert run(told).out == "." * 8
 
 
-def test_arguments_of_another_rank_are_no_end_that_is_known() -> None:
+def test_arguments_may_be_of_another_rank() -> None:
     text = (
-        "int f(int[*] v, int n) { if (n == 0) { r = dim(v); } else { r = f([v], n - 1) + f(v, n - 1); } return r; } "
-        "int main() { return f([1, 2], 2); }"
+        "int[*] f(int[*] v, int n) { if (n == 0) { r = v; } else { r = f([v], n - 1) + f([v + 1], n - 1); } "
+        "return r; } int main() { w = f([1, 2], 2); return w[0,0,1] * 100 + dim(w) * 10 + shape(w)[2]; }"
     )
-    assert run(text).value == 3 + 2 + 2 + 1
+    assert run(text).value == 12 * 100 + 32
 
 
 @pytest.mark.parametrize(
-    ("text", "code"),
+    ("text", "code", "depth"),
     [
         # what the head demands is checked in each call
-        ("int f(int n) | (n > 0) { return n < 3 ? n : f(n - 1) + f(n - 3); } int main() { return f(3); }", "E0616"),
+        ("int f(int n) | (n > 0) { return n < 3 ? n : f(n - 1) + f(n - 3); } int main() { return f(3); }", "E0616", 2),
         # a test that may fail is made in the call
-        ("int f(int n) { return 6 / n > 5 ? 1 : f(n - 1) + f(n - 2); } int main() { return f(2); }", "E0603"),
+        ("int f(int n) { return 6 / n > 5 ? 1 : f(n - 1) + f(n - 2); } int main() { return f(2); }", "E0603", 2),
         ("int f(int[.] v, int n) { return v[n] == 0 ? 1 : f(v, n - 1) + f(v, n - 2); } "
-         "int main() { return f([1, 0, 1], 2) + f([0, 1], 1); }", "E0601"),
+         "int main() { return f([1, 0, 1], 2) + f([0, 1], 1); }", "E0601", 2),
     ],
 )  # fmt: skip
-def test_what_may_fail_fails_in_the_call(text: str, code: str) -> None:
-    assert failure(text).code == code
+def test_what_may_fail_fails_in_the_call(text: str, code: str, depth: int) -> None:
+    problem = failure(text)
+    assert problem.code == code
+    assert [frame.function for frame in problem.stack] == ["f"] * depth + ["main"]
 
 
 def test_end_is_seen_in_loops_and_comprehensions() -> None:
