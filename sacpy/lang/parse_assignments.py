@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NoReturn
 
 from sacpy.lang import ast
-from sacpy.lang.diagnostics import Edit
+from sacpy.lang.diagnostics import Edit, Label
 from sacpy.lang.parse_cursor import Abandon
 from sacpy.lang.parse_types import C_TYPES
 from sacpy.lang.parse_withloops import WithLoopParser
@@ -209,6 +209,50 @@ class AssignmentParser(WithLoopParser):
                     return None if CLOSER[before] == self.keys[i] else i
                 inner -= 1
         return i
+
+    def refuse_unopened(self, end: int) -> None:
+        """Fails where what ends with the brace at token `end` has one in it that closes another block than it does by
+        the indentation of the text: one whose head has no brace behind it."""
+        for closing, opening in self._closed_by_others(end):
+            margin = self.indentation(closing)
+            for i in range(closing - 1, opening, -1):
+                key = self.keys[i]
+                heads = key in ("for", "if", "else") or (key == "while" and self.on_new_line(i))
+                if not heads or self.indentation(i) != margin:
+                    continue
+                last = self.matching(i + 1) if self.keys[i + 1] == "(" else i
+                if last < 0 or self.keys[last + 1] == "{" or not self.on_new_line(last + 1):
+                    break
+                place = self.behind(last + 1)
+                self.fail(
+                    "E0201",
+                    f"expected `{{` behind this `{key}`, whose block a `}}` closes",
+                    place,
+                    label="expected `{`",
+                    labels=(Label(self.spans[closing], "by the indentation of the text, this closes it"),),
+                    help="write the missing `{`",
+                    edit=Edit(place, " {"),
+                )
+
+    def _closed_by_others(self, end: int) -> list[tuple[int, int]]:
+        """In what ends with the brace at token `end` those that stand at other margins than the text of those that they
+        close, and these."""
+        pairs: list[tuple[int, int]] = []
+        closed: list[int] = []
+        for i in range(end, -1, -1):
+            if self.keys[i] == "}":
+                closed.append(i)
+            elif self.keys[i] == "{" and closed:
+                pairs.append((closed.pop(), i))
+            if not closed:
+                break
+        return [(c, o) for c, o in sorted(pairs) if self.on_new_line(c) and self.indentation(c) != self.indentation(o)]
+
+    def indentation(self, i: int) -> str:
+        """What the line of a token begins with."""
+        span = self.spans[i]
+        text = span.source.line(span.line)
+        return text[: len(text) - len(text.lstrip())]
 
     def _simple(self) -> ast.Stmt:
         """simple = target {"," target} "=" expr | target op "=" expr | target "++" | "++" target | call"""

@@ -113,6 +113,7 @@ class FunctionParser(StatementParser):
         key, following = self.keys[i], self.keys[i + 1]
         if key in ("void", "struct", "...") or key in BASE_TYPES:
             return
+        self.refuse_unopened(i - 1)
         if key == "}":
             self.fail(
                 "E0208",

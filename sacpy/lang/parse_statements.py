@@ -119,14 +119,9 @@ class StatementParser(AssignmentParser):
                 opened.append(i)
             elif self.keys[i] == "}" and opened:
                 opening = opened.pop()
-                if self.on_new_line(i) and self._indentation(opening) != self._indentation(i):
+                if self.on_new_line(i) and self.indentation(opening) != self.indentation(i):
                     return opening
         return opened[-1] if opened else otherwise
-
-    def _indentation(self, i: int) -> str:
-        span = self.spans[i]
-        text = span.source.line(span.line)
-        return text[: len(text) - len(text.lstrip())]
 
     def _check_return(self, start: int, outermost: bool) -> None:
         """A return is the last statement of a function's body."""
@@ -186,6 +181,7 @@ class StatementParser(AssignmentParser):
         ):
             self._refuse_statement(key)
         if key == "else":
+            self.refuse_unopened(self.pos - 1)
             self.fail(
                 "E0233",
                 "this `else` belongs to no `if`",
@@ -409,6 +405,7 @@ class StatementParser(AssignmentParser):
         self.pos += 1
         body = self._body()
         if self.keys[self.pos] != "while":
+            self.refuse_unopened(self.pos - 1)
             self.fail(
                 "E0201",
                 f"expected `while` behind the body of `do`, found {self.describe(self.pos)}",

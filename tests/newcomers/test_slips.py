@@ -20,6 +20,7 @@ SLIPS = {  # what is found in the code, and what stands there then
     "no )": (r"\)", ""),
     "no ]": (r"\]", ""),
     "no ;": (r";", ""),
+    "no { behind a head": (r"(?<=\)) \{(?=\n)|(?<=else) \{(?=\n)", ""),
     "no ->": (r"->", ""),
     "a comma for a semicolon": (r";(?=\n)", ","),
     "a comparison for an assignment": (r"(?<=[\w\])] )=(?= )", "=="),
