@@ -8,6 +8,7 @@ from sacpy.lang.diagnostics import Edit
 from sacpy.lang.source import Source, Span
 
 _FIRST_USE = r"^(?:use|import)\b"
+_MACRO = r"^[ \t]*#[ \t]*define[ \t]+(\w+)(\(?)"
 _HEADER = r"^(?:module|class)\b[^;]*;[ \t]*\n?"
 
 
@@ -19,3 +20,8 @@ def use_line(source: Source, module: str) -> Edit:
     at = first.start() if first else header.end() if header else 0
     line = f"use {module}: all;\n"
     return Edit(Span(source, at, at), line if at == 0 or text[at - 1] == "\n" else "\n" + line)
+
+
+def macros(source: Source, with_arguments: bool) -> list[str]:
+    """The macros that a text defines, those with parameters or those without."""
+    return [name for name, bracket in re.findall(_MACRO, source.text, re.MULTILINE) if bool(bracket) == with_arguments]

@@ -61,7 +61,9 @@ def _name(cx: Context, node: ast.Name, wanted: int | None) -> tuple[Value, ...]:
     if found_object is not None:
         key, type = cx.program.global_key(*found_object)
         return (Value(type, (cx.let(type.core, core.GlobalGet(key), node.span, name.name),), node.span),)
-    near = closest(name.name, [n for n in cx.variables if n != name.name])
+    from sacpy.lang.suggest import macros
+
+    near = closest(name.name, [*(n for n in cx.variables if n != name.name), *macros(node.span.source, False)])
     help = f"did you mean {near[0]}?" if near else "set it before, or make it a parameter"
     if name.module is None and (cx.scope.tiers(name.name) != ((), ()) or cx.function_named(name) is not None):
         help = f"{name} is a function: call it as {name}(..)"

@@ -21,7 +21,7 @@ from sacpy.lang.elaborate.function_parameters import problem
 from sacpy.lang.elaborate.scope import Entry
 from sacpy.lang.elaborate.usertypes import BUILTINS, BaseType, FunctionParameter
 from sacpy.lang.source import Span
-from sacpy.lang.suggest import use_line
+from sacpy.lang.suggest import macros, use_line
 from sacpy.lang.types import REAL
 from sacpy.nodes import replace
 
@@ -47,7 +47,11 @@ def unknown_function(cx: Context, function: ast.QName, span: Span) -> NoReturn:
         )
     owners = cx.program.modules_with(function.name)
     scope = cx.program.world.scope(function.module, function.span) if function.module else cx.scope
-    near = [] if is_operator else closest(function.name, cx.program.visible_functions(scope))
+    near = (
+        []
+        if is_operator
+        else closest(function.name, [*cx.program.visible_functions(scope), *macros(span.source, True)])
+    )
     edit = None
     if near and not owners:
         meant = f"{function.module}::{near[0]}" if function.module else near[0]
