@@ -115,6 +115,16 @@ class WithLoopParser(ExpressionParser):
                 self.pos += 1
             else:
                 results = self.results(";")
+        elif self.starts_operand(self.pos) and not (self.keys[self.pos] == "(" and self.on_new_line(self.pos)):
+            self.report(
+                "E0201",
+                f"expected `:` before the value of the partition, found {self.describe(self.pos)}",
+                self.behind(),
+                label="expected `:`",
+                help="a partition gives its value behind a `:`, as in `(lb <= iv < ub) : e;`",
+                edit=Edit(self.behind(), " :"),
+            )
+            results = self.results(";")
         if self.keys[self.pos] == ";":
             self.pos += 1
         else:
