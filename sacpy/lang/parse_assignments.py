@@ -266,6 +266,8 @@ class AssignmentParser(WithLoopParser):
             self.pos += 1
             target = self._target(self.operand())
             return ast.Step(target, ast.QName(None, key, self.spans[start]), self.span(start))
+        if key == "(":
+            self._refuse_values(start)
         expr = self.expression()
         key = self.keys[self.pos]
         if key == "," and not (isinstance(expr, ast.Call) and self.ends_line(self.pos + 1)):
@@ -306,10 +308,31 @@ class AssignmentParser(WithLoopParser):
         help, edit = "assign it to a variable, or leave it out", None
         if isinstance(expr, ast.Binary) and expr.operator.name == "==" and isinstance(expr.left, ast.Name):
             help, edit = "`=` assigns, `==` compares", Edit(expr.operator.span, "=")
+        elif self._is_last(self.pos):
+            help, edit = "return it", Edit(Span(expr.span.source, expr.span.start, expr.span.start), "return ")
         self.report(
             "E0222", "this expression does nothing", expr.span, label="its value is not used", help=help, edit=edit
         )
         self.reported_at = -1
+
+    def _refuse_values(self, start: int) -> None:
+        """Fails where several values in parentheses are the last statement of a function."""
+        end, i = self.matching(start), start + 1
+        if end < 0 or not self._is_last(end + 1):
+            return
+        while i < end and self.keys[i] != ",":
+            i = (self.matching(i) if self.keys[i] in CLOSER else i) + 1
+        if i < end:
+            span = self.spans[start].to(self.spans[end])
+            edit = Edit(Span(span.source, span.start, span.start), "return ")
+            self.fail(
+                "E0222", "this expression does nothing", span, label="its values are not used", help="return them",
+                edit=edit,
+            )  # fmt: skip
+
+    def _is_last(self, end: int) -> bool:
+        """Whether the statement that the token `end` ends is the last one of a function with results."""
+        return self.gives and self.level[end] == 1 and self.keys[end] == ";" and self.keys[end + 1] == "}"
 
     def _assigned(self, start: int, targets: tuple[ast.Target, ...], operator: ast.QName | None) -> ast.Stmt:
         """The right side of an assignment."""

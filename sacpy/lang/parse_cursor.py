@@ -55,6 +55,7 @@ class Cursor:
         self.diagnostics: list[Diagnostic] = []
         self.reported_at = -1
         self.locals: set[str] = set(variables)  # variables of the function so far
+        self.gives = False  # whether it has results
         self.laid_out: set[int] = set()  # the pragmas that belong to with-loops
         self.spans = [t.span for t in self.tokens]
         self.kinds = [t.kind for t in self.tokens] + ["end", "end", "end"]

@@ -22,6 +22,7 @@ class FunctionParser(StatementParser):
         typevars = self._typevars()
         self._refuse_other(start)
         results, varresults = self._results()
+        self.gives = bool(results)
         name_at = self.pos
         name = self._function_head_name(results, start)
         name_span = self.span(name_at)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from sacpy.lang import ast, core
-from sacpy.lang.diagnostics import Diagnostic, Label, SacError
+from sacpy.lang.diagnostics import Diagnostic, Edit, Label, SacError
 from sacpy.lang.elaborate.context import Context, Torn, Value, Variables
 from sacpy.lang.elaborate.expressions import type_text
 from sacpy.lang.elaborate.freenames import mentioned
@@ -262,6 +262,18 @@ def _body(cx: Context, definition: ast.FunDef, made: Head, ends: Variables) -> l
     return returns
 
 
+def _return_of(definition: ast.FunDef) -> tuple[str, Edit | None]:
+    """What to do where a body ends without returning: its last statement may have the value."""
+    match (definition.body or ())[-1:]:
+        case (ast.CallStmt(span=span),) if len(definition.results) == 1:
+            at, text = span.start, "return "
+        case (ast.Assign(targets=(target,), span=span),) if len(definition.results) == 1 and not target.path:
+            at, text = span.source.text.find(";", span.end) + 1, f" return {target.name};"
+        case _:
+            return "end the body with 'return ..;'", None
+    return "return what its last statement gives", Edit(Span(span.source, at, at, span.macro), text)
+
+
 def _returns(
     cx: Context, definition: ast.FunDef, node: ast.Return | None, parameters: dict[str, Value]
 ) -> list[core.Atom]:
@@ -269,12 +281,14 @@ def _returns(
     if node is None:
         if wanted:
             end = Span(definition.span.source, definition.span.end - 1, definition.span.end, definition.span.macro)
+            help, edit = _return_of(definition)
             cx.fail(
                 "E0435",
                 f"{definition.name} ends without returning a value",
                 end,
                 f"should give {', '.join(type_text(t) for t in definition.results)}",
-                help="end the body with 'return ..;'",
+                help=help,
+                edit=edit,
             )
         return []
     if len(node.values) == 1 and len(wanted) != 1:
