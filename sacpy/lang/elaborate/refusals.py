@@ -31,9 +31,13 @@ SHOWN = 4  # candidates that are listed
 MOST_ORDERS = 4  # arguments of which other orders are tried
 
 
+def _is_operator(name: str) -> bool:
+    return not (name[0].isalpha() or name[0] == "_")
+
+
 def unknown_function(cx: Context, function: ast.QName, span: Span) -> NoReturn:
     """Reports a name that no function has here."""
-    is_operator = not (function.name[0].isalpha() or function.name[0] == "_")
+    is_operator = _is_operator(function.name)
     what = "operator" if is_operator else "function"
     if function.module is None and function.name in cx.variables and span.text.startswith(f"{function.name}("):
         selected = f"{function.name}[{span.text[len(function.name) + 1 : -1]}]"
@@ -85,15 +89,20 @@ def no_instance(
     if not any(len(types) == n or (len(types) > n and any(e.definition.varargs for e in entries)) for n in arities):
         counts = " or ".join(str(n) for n in arities)
         labels = [Label(e.definition.name_span, "defined here") for e in entries if not e.scope.info.library][:3]
+        help, edit = f"give {counts}", None
+        if len(args) != len(types):
+            help = f"name a function of {len(types)}: it is called with what there is so far, and with the next value"
+        elif len(args) == 1 and span.text.startswith(function.name) and _is_operator(function.name):
+            help = f"{function} stands between two values: write the first one, or leave {function} out"
+            edit = Edit(Span(span.source, span.start, args[0].span.start, span.macro), "")
         cx.fail(
             "E0415",
             f"{function} takes {counts} argument{'s' if arities != [1] else ''}, not {len(types)}",
             span,
             f"{len(types)} given",
             labels=labels,
-            help=f"give {counts}"
-            if len(args) == len(types)
-            else f"name a function of {len(types)}: it is called with what there is so far, and with the next value",
+            help=help,
+            edit=edit,
         )
     fitting = sorted(
         (e for e in entries if len(e.definition.params) == len(types)), key=lambda e: _distance(cx, e, types)
