@@ -7,6 +7,8 @@ import re
 from sacpy.lang.diagnostics import Edit
 from sacpy.lang.source import Source, Span
 
+USUAL = ("Array", "StdIO", "Math", "MathArray", "String", "Char")
+"""Where a function that several library modules have is most likely meant to come from."""
 _FIRST_USE = r"^(?:use|import)\b"
 _MACRO = r"^[ \t]*#[ \t]*define[ \t]+(\w+)(\(?)"
 _HEADER = r"^(?:module|class)\b[^;]*;[ \t]*\n?"

@@ -5,6 +5,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import pytest
+
 from sacpy.lang.advice import advised
 from sacpy.lang.advice.vetting import MOST
 from sacpy.lang.diagnostics import Diagnostic, Edit, SacError
@@ -133,6 +135,34 @@ def test_a_function_that_takes_arrays_in_another_module_is_found_there() -> None
     assert found.code == "E0501" and found.help == "MathArray has one that does: add 'use MathArray: all;'"
     assert found.edit is not None
     assert Workspace().check_text(found.edit.applied(found.span.source.text), "a.sac", None)[1] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "help"),
+    [
+        # operators come with modules too
+        (
+            'use String: all; int main() { return 1 + strlen("a"); }',
+            "E0403",
+            "Array has one that does: add 'use Array: all;'",
+        ),
+        # the module that is proposed first, or the one whose function takes the arguments
+        (
+            "use StdIO: all; int main() { print(tolower('A')); return 0; }",
+            "E0307",
+            "it is in the library: add 'use Char: all;'",
+        ),
+        (
+            'use StdIO: all; int main() { print(tolower("A")); return 0; }',
+            "E0307",
+            "it is in the library: add 'use String: all;'",
+        ),
+    ],
+)
+def test_the_module_is_found_that_mends_the_program(text: str, code: str, help: str) -> None:
+    found, *_ = Workspace().check_text(text, "a.sac", None)[1]
+    assert (found.code, found.help) == (code, help) and found.edit is not None
+    assert Workspace().check_text(found.edit.applied(text), "a.sac", None)[1] == []
 
 
 def test_braces_of_the_program_are_part_of_what_is_said() -> None:

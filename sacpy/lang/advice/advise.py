@@ -66,8 +66,15 @@ def _understood(diagnostic: Diagnostic) -> Meant:
 
 
 def _with_modules(understood: Meant) -> Meant:
-    """The same; where there is nothing to be tried, with modules whose functions may take the arguments."""
-    return understood if understood.changes else elsewhere(understood.diagnostic) or understood
+    """The same; where there is nothing to be tried but another module, with those whose functions may take the
+    arguments."""
+    if any(not c.edit.text.startswith("use ") for c in understood.changes):
+        return understood
+    others = elsewhere(understood.diagnostic)
+    if others is None:
+        return understood
+    known = {c.edit.text for c in understood.changes}
+    return replace(others, changes=(*understood.changes, *(c for c in others.changes if c.edit.text not in known)))
 
 
 def _own(diagnostic: Diagnostic) -> Meant:

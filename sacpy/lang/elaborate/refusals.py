@@ -21,12 +21,10 @@ from sacpy.lang.elaborate.function_parameters import problem
 from sacpy.lang.elaborate.scope import Entry
 from sacpy.lang.elaborate.usertypes import BUILTINS, BaseType, FunctionParameter
 from sacpy.lang.source import Span
-from sacpy.lang.suggest import macros, use_line
+from sacpy.lang.suggest import USUAL, macros, use_line
 from sacpy.lang.types import REAL
 from sacpy.nodes import replace
 
-USUAL = ("Array", "StdIO", "Math", "MathArray", "String", "Char")
-"""Where a function that several library modules have is most likely meant to come from."""
 SHOWN = 4  # candidates that are listed
 MOST_ORDERS = 4  # arguments of which other orders are tried
 
