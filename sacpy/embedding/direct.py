@@ -2,9 +2,9 @@
 
 In: the plan of a call, and how a call that went the usual way ended. Out: a `Direct`, for calls with arguments of these
 types and shapes: without room for recursion, and without somebody who watches the clock or hears Ctrl-C. So only calls
-that are brief go this way, with ints that are not much larger than those of brief ones; and now and then one goes the
-usual way, which times it. Where its results are small, even this module is passed by: calls go through a gate in
-machine code.
+that are brief go this way, with ints that are not much larger than those of brief ones: where larger ones come and are
+brief too, another takes its place. Now and then one goes the usual way, which times it. Where its results are small,
+even this module is passed by: calls go through a gate in machine code.
 """
 
 from __future__ import annotations
@@ -23,13 +23,14 @@ if TYPE_CHECKING:
 
 SEEN = 63  # of so many direct calls one goes the usual way
 THROUGH = 255  # and of so many through a gate, which take less
+BRIEF = 1e-3  # seconds that a call the usual way takes at most, for others like it to go directly
 
 
 class Direct:
     """What calls compiled code directly. It gives `MISSED` where the usual way is right after all. `gate` does the same
     for arguments as they are, whatever they are."""
 
-    __slots__ = ("_call", "_finish", "_gate", "_types", "_version", "gate")
+    __slots__ = ("_call", "_finish", "_gate", "_reach", "_types", "_version", "gate")
 
     def __init__(
         self,
@@ -39,8 +40,11 @@ class Direct:
         finish: Callable[[Any], Any] | None,
         types: Sequence[str | None] | None,
         results: Sequence[BaseType],
+        reach: Sequence[tuple[int, int]],
     ) -> None:
+        """`reach`: for each argument that is an int, by number, how large it may be."""
         self._version = version
+        self._reach = reach
         self._call = call
         self._gate = gate
         self._finish = finish
@@ -69,6 +73,10 @@ class Direct:
             return MISSED
         version.calls = calls
         return found[0] if self._finish is None else self._finish(found)
+
+    def is_outgrown(self, args: Sequence[Any]) -> bool:
+        """Whether it refuses such arguments for how large they are."""
+        return any(abs(args[k]) > most for k, most in self._reach)
 
     def close(self) -> None:
         """Lets nothing through its gate any more."""
@@ -108,18 +116,21 @@ def _in_parts(types: Sequence[str | None], results: Sequence[BaseType], gate: Ca
     return made
 
 
-def direct(plan: Plan, runner: Runner, args: Sequence[Any], values: Sequence[Value], found: Any) -> Direct | None:
-    """After a call the usual way, which gave `found`: looks now and then for compiled code that such calls may go to.
-    None where there is none, as where time or memory is limited."""
+def direct(
+    plan: Plan, runner: Runner, args: Sequence[Any], values: Sequence[Value], found: Any, seconds: float
+) -> Direct | None:
+    """After a call the usual way, which gave `found` in so many seconds: looks now and then for compiled code that such
+    calls may go to. None where there is none, as where time or memory is limited."""
     plan.calls += 1
     limits = runner.host.limits
     often = plan.calls & (plan.calls - 1) and plan.calls & SEEN
     if often or len(plan.keys) != 1 or limits.seconds is not None or limits.memory is not None:
         return None
-    find = getattr(runner.evaluator.compiled(plan.keys[0]), "sac_native", None)
+    compiled = runner.evaluator.compiled(plan.keys[0])
+    find = getattr(plan.function, "sac_native", None) or getattr(compiled, "sac_native", None)
     own = tuple(values[: len(values) - len(plan.flags)])
     version = None if find is None else find(own)
-    if version is None or version.direct is None or not version.is_brief:
+    if version is None or version.direct is None or not version.is_brief or seconds > BRIEF:
         return None
     parts = _parts(args) if plan.spread else args
     if len(own) != len(parts) or any(a is not v for a, v in zip(parts, own)):  # converted
@@ -139,7 +150,10 @@ def direct(plan: Plan, runner: Runner, args: Sequence[Any], values: Sequence[Val
     alone = plan.returned == 1 or (count == 1 and plain)
     finish_ = None if alone else lambda found: finish((*found, *owned))
     types = [a.type if isinstance(a, Handle) else None for a in args] if plan.spread else None
-    return Direct(version, version.direct(own), gate, finish_, types, plan.results)
+    from sacpy.jit.host.native import reach
+
+    ints = [(k, reach(a)) for k, a in enumerate(args) if type(a) is int]
+    return Direct(version, version.direct(own), gate, finish_, types, plan.results, ints)
 
 
 __all__ = ["Direct", "direct"]

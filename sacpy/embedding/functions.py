@@ -11,6 +11,8 @@ import inspect
 import keyword
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
+from math import inf
+from time import perf_counter
 from typing import Any
 
 from numpy import ndarray
@@ -26,6 +28,8 @@ from sacpy.lang.elaborate.functions import head_text
 from sacpy.lang.elaborate.scope import Entry
 from sacpy.lang.source import NOWHERE
 
+BRIEF = 1e-4  # seconds of a call of which one may learn something
+OFTEN = 0.03  # seconds of such calls from which on the engine is asked about a function, whatever it does
 REMEMBERED = 1024  # functions with types and shapes of arguments whose compiled code is called directly
 
 
@@ -60,7 +64,7 @@ class Function:
             plan: Plan | None = runner.plans.get((self.__qualname__, kinds))
             if plan is None:
                 return runner.prepared(lambda: self._first(kinds, args))
-            return self._called(plan, args, key if known is None else None)
+            return self._called(plan, args, key if known is None or known.is_outgrown(args) else None)
 
     def _first(self, kinds: tuple[Kind, ...], args: tuple[Any, ...]) -> Any:
         """A call with arguments of kinds that are new."""
@@ -68,7 +72,7 @@ class Function:
         return self._called(plan, args, None)
 
     def _called(self, plan: Plan, args: tuple[Any, ...], key: Any) -> Any:
-        """A call that goes the usual way. `key`: what a direct one would be found by, if there is none yet."""
+        """A call that goes the usual way. `key`: what a direct one would be found by, if there is none yet for such."""
         runner = self._runner
         if plan.on_device:
             from sacpy.embedding.device_calls import call, gate
@@ -86,7 +90,11 @@ class Function:
             if found is not MISSED:
                 return found
         values = plan.arguments(args)
+        start = perf_counter()
         found = runner.run(plan.function, values)
+        seconds = perf_counter() - start
+        if len(plan.keys) == 1:
+            self._tell(plan, seconds)
         if plan.views:
             from sacpy.embedding.strided import awaits_views
 
@@ -95,10 +103,24 @@ class Function:
         if key is not None and len(runner.direct) < REMEMBERED:
             from sacpy.embedding.direct import direct
 
-            made = direct(plan, runner, args, values, found)
+            made = direct(plan, runner, args, values, found, seconds)
             if made is not None:
+                if key in runner.direct:
+                    runner.direct[key].close()
                 runner.direct[key] = made
         return plan.finish(found)
+
+    def _tell(self, plan: Plan, seconds: float) -> None:
+        """Lets the engine know what a call took, if it looks after the function; it does where calls take long."""
+        (key,), evaluator = plan.keys, self._runner.evaluator
+        called = getattr(plan.function, "sac_called", None) or getattr(evaluator.compiled(key), "sac_called", None)
+        if called is not None:
+            called(seconds)
+            return
+        plan.spent += min(seconds, BRIEF)
+        if plan.spent >= OFTEN:
+            plan.spent = -inf
+            plan.function = evaluator.watched(key, plan.goes_to)
 
     def _in_order(self, args: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
         """Arguments given by name, put where the instances have them."""

@@ -49,7 +49,8 @@ class Plan(Record):
     are borrowed, and how to present what comes back. `keys`: the instances that the function chooses from; `types`,
     `results`: of arguments and results; `on_device`: an argument lies on a device; `programs`: for arguments on a
     device, by their shapes, the program that runs there, or None. `calls`: how many went the usual way; `views`:
-    whether results may be views, and `shown` the bytes that they had in the last of these calls."""
+    whether results may be views, and `shown` the bytes that they had in the last of these calls. `spent`: seconds of
+    calls to a function that no engine has been asked about."""
 
     function: Callable[..., Any]
     converters: tuple[Callable[[Any], Any], ...]
@@ -67,6 +68,11 @@ class Plan(Record):
     calls: int = 0
     views: bool = False
     shown: int = 0
+    spent: float = 0.0
+
+    def goes_to(self, function: Callable[..., Any]) -> None:
+        """From now on calls go there."""
+        self.function = function
 
     def arguments(self, args: Sequence[Any]) -> list[Value]:
         """The interpreter's values. Raises `SacError` (E0707, E0708) naming the argument."""

@@ -57,10 +57,16 @@ class Engine(Protocol):
         ...
 
     def wrap(
-        self, evaluator: Evaluator, function: Function, interpreted: Callable[[], Callable[..., Any]]
+        self,
+        evaluator: Evaluator,
+        function: Function,
+        interpreted: Callable[[], Callable[..., Any]],
+        put: Callable[[Callable[..., Any]], None] | None = None,
     ) -> Callable[..., Any]:
         """What calls of a function go to: what `interpreted` gives, which generates the function, or something that
-        takes the same arguments and flags, and gives the same results and flags (see `ownership.protocol`)."""
+        takes the same arguments and flags, and gives the same results and flags (see `ownership.protocol`). `put`: who
+        is told when that is another, for calls from outside of a function that takes no time but for the calls; all
+        others are told by the evaluator's namespace."""
         ...
 
     def turn(

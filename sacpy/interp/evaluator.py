@@ -180,6 +180,13 @@ class Evaluator:
             function = self.namespace[name]
         return function
 
+    def watched(self, key: str, put: Callable[[Callable[..., Any]], None]) -> Callable[..., Any]:
+        """What many calls from outside of a function go to, of which the engine has not been asked."""
+        signature, made = self.program.signature(key), self.compiled(key)
+        if self.engine is None or signature.native is not None or self._twin_of(signature) is not None:
+            return made
+        return self.engine.wrap(self, self.program.function(key), lambda: made, put)
+
     def source(self, key: str) -> str:
         """The Python that stands for a function, generated for its declared types."""
         signature, name = self.program.signature(key), self.python_name(key)

@@ -30,12 +30,16 @@ class Inputs:
         return self._engine.prepared(program)
 
     def wrap(
-        self, evaluator: Evaluator, function: Function, interpreted: Callable[[], Callable[..., Any]]
+        self,
+        evaluator: Evaluator,
+        function: Function,
+        interpreted: Callable[[], Callable[..., Any]],
+        put: Callable[[Callable[..., Any]], None] | None = None,
     ) -> Callable[..., Any]:
         """As the engine does it, but for inputs without loops."""
         if function.signature.key.startswith(PREFIX) and not loops(function.body):
             return interpreted()
-        return self._engine.wrap(evaluator, function, interpreted)
+        return self._engine.wrap(evaluator, function, interpreted, put)
 
     def turn(
         self, evaluator: Evaluator, function: Function, statement: Let | Loop, bases: Mapping[str, str]

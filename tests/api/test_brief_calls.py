@@ -131,6 +131,49 @@ def test_what_is_called_through_a_gate_may_use_threads(module: sacpy.Module) -> 
     assert known.gate(a) is MISSED and stacks == [0]
 
 
+DIGITS = "use Array: all; int digits(int n) { s = 0; while (n > 0) { s += n % 10; n /= 10; } return s; }"
+
+
+def test_ints_that_grow_go_directly_too() -> None:
+    """Where brief calls come with larger ints, code is called directly for such; and for those of before."""
+    digits = sacpy.Session(target="cpu").compile(DIGITS).digits
+    assert directly(digits, 7) == 7
+    with patch.object(Runner, "run", autospec=True, side_effect=Runner.run) as usual:
+        assert [digits(n) for n in range(20_000)] == [sum(map(int, str(n))) for n in range(20_000)]
+    assert usual.call_count < 1000
+    assert directly(digits, 2_000_000_000) == 2 and directly(digits, 7) == 7 and directly(digits, -2_000_000_000) == 0
+
+
+def test_a_long_call_does_not_open_the_way_for_others() -> None:
+    """Who calls directly is not interrupted; so no call that took long makes room for more like it."""
+    text = "use Array: all; int f(int n) { s = 1; for (i = 0; i < n; i++) { s = s * 31 + i; } return s; }"
+    f = sacpy.Session(target="cpu").compile(text).f
+    directly(f, 3)
+    with patch.object(Runner, "run", autospec=True, side_effect=Runner.run) as usual:
+        for _ in range(200):
+            f(20_000_000)
+    assert usual.call_count == 200
+
+
+@pytest.mark.parametrize("target", ["auto", "cpu"])
+def test_functions_that_only_calls_make_slow_are_compiled(target: str) -> None:
+    """A straight line of scalars is interpreted as fast as anything, but for the way there."""
+    text = "int add(int a, int b) { return a + b; } bool less(double a, double b) { return a < b && a > 0.0; }"
+    module = sacpy.Session(target=target).compile("use Array: all; " + text)
+    assert directly(module.add, 3, 4) == 7 and module.add(2**31 - 1, 1) == -(2**31)
+    assert directly(module.less, 1.0, 2.0) is True and module.less(float("nan"), 2.0) is False
+    with pytest.raises(sacpy.SacError):
+        module.add(2**31, 0)
+
+
+def test_functions_that_cannot_be_compiled_are_called_as_before() -> None:
+    text = 'use Array: all; use StdIO: all; use String: all; string f(string s) { return s + "!"; } '
+    session = sacpy.Session(target="auto")
+    module = session.compile(text + 'void g(int n) { if (n < 0) { printf("%d", n); } }')
+    for _ in range(4000):
+        assert module.f("a") == "a!" and module.g(1) is None
+
+
 def test_errors_have_their_place(module: sacpy.Module) -> None:
     a = np.ones(50)
     assert directly(module.at, a, 3) == 40.0

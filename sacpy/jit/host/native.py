@@ -326,8 +326,13 @@ def _range(base: str) -> tuple[int, int]:
 def usual_range(base: str, value: Any) -> tuple[int, int]:
     """The values of an integer type that are not much larger than this one."""
     low, high = _range(base)
-    usual = max(USUAL, 2 * abs(int(value)))
+    usual = reach(value)
     return max(low, -usual), min(high, usual)
+
+
+def reach(value: Any) -> int:
+    """Up to where ints are not much larger than this one."""
+    return max(USUAL, 2 * abs(int(value)))
 
 
 def _failure(status: int, site: int) -> NativeFailure:

@@ -47,6 +47,7 @@ TELLING = 1e-3  # seconds that an estimate says at least, where what came of it 
 AWAIT = 2e-3  # seconds between two looks at one that is being made
 # elements of an array, or an int, up to which a call is not worth an estimate: whether it takes long is seen
 MODEST = 4096
+AROUND = 1e-4  # seconds that a call from outside takes besides what the function does, at most
 # seconds of native code that failed, from which on the loops of what is run again are not begun natively as a whole
 LATE = 20e-3
 RUNS = 4  # in which what is compiled when a program has ended, while nobody waits for it, is to be worth its price
@@ -67,7 +68,8 @@ class Site(Versions):
     another. `interpreted` runs it interpreted: `make` generates it for the first such call, which never comes where all
     calls run natively. `own`: of `seconds`, those that were not spent in other such functions. `active`: interpreted
     calls in progress, `started`: when the outermost of them began, on a clock that compiling does not move; `ahead`:
-    the number of the call at which it is looked at next, `large`: the size of an argument from which on the same."""
+    the number of the call at which it is looked at next, `large`: the size of an argument from which on the same.
+    `around`: seconds of calls from outside that passed before it was entered, and behind it."""
 
     def __init__(
         self,
@@ -82,6 +84,7 @@ class Site(Versions):
         self.active = 0
         self.started = 0.0
         self.own = 0.0
+        self.around = self._outside = 0.0
         self.ahead = 0
         self.large = self._modest = 0 if engine.policy.price is not None else MODEST
         self._make = make
@@ -108,6 +111,7 @@ class Site(Versions):
         if self.is_recursive and any(map(_is_open, function.signature.params)) and room.records.may_rove(self.key):
             self.is_roving, self.detail = True, Detail.RANKS
         self.entry = self._first = watcher(*self._shape, self.is_recursive)(self, engine, perf_counter, np.ndarray)
+        self.entry.sac_called = self.called  # type: ignore[attr-defined]
 
     # ---- while it is interpreted
 
@@ -174,6 +178,12 @@ class Site(Versions):
         self._put(self.entry)
         return True
 
+    def called(self, seconds: float) -> None:
+        """A call from outside has taken so many seconds in all: what it takes besides what the function does, compiled
+        code would be called without."""
+        inside, self._outside = self.seconds - self._outside, self.seconds
+        self.around += min(max(seconds - inside, 0.0), AROUND)
+
     def _put_aside(self, args: tuple[Value, ...]) -> None:
         """There is nothing to be had for such arguments: looks again when larger ones come, or after twice as many
         calls, which may be of another kind by then."""
@@ -186,7 +196,7 @@ class Site(Versions):
         does all that in one call."""
         spent, inner = (self.seconds, 0.0) if self.is_recursive else (self.own, self.engine.inner)
         running = perf_counter() - self.engine.compiling - self.started - inner if self.active else 0.0
-        return spent - self._cooled + max(running, 0.0)
+        return spent + self.around - self._cooled + max(running, 0.0)
 
     def _is_due(self, args: tuple[Value, ...]) -> bool:
         """Whether a version for these arguments is to be had now. One that may not be worth it is made beside the

@@ -37,7 +37,7 @@ from sacpy.jit.run.program_state import ProgramState
 from sacpy.jit.run.regions import Regions
 from sacpy.jit.run.remembered import Recent, Watched
 from sacpy.jit.run.versions import LOADING, Version, Versions
-from sacpy.jit.run.worth import worth_watching
+from sacpy.jit.run.worth import is_representable, worth_watching
 from sacpy.lang import core
 from sacpy.lang.diagnostics import SacError
 
@@ -51,7 +51,8 @@ if TYPE_CHECKING:
     from sacpy.lang import ast
     from sacpy.lang.elaborate.program import ElaboratedProgram
 
-LITTLE = 2e-3  # seconds that a run takes of which there is nothing to tell
+LITTLE = 2e-3  # seconds that a run takes of which there is nothing to tell, at first; twice as many each time it was
+MUCH = 0.25
 PATIENCE = 0.02  # seconds between two looks for an exception
 SOON = 0.2  # seconds; what fails later for lack of memory is not run again to learn more
 
@@ -104,7 +105,8 @@ class Engine:
         self.inner = 0.0
         self._began = 0.0  # when a run began
         self._core: bool | None = None  # whether one was free for compiling, when a run first asked
-        self._unkept = 0.0  # seconds of runs of which nothing has been kept
+        self._unkept = 0.0  # seconds of runs of which nothing has been kept, up to so many:
+        self._little = LITTLE
         self._defects = defects
         self._compiler = compiler
         self.makers = Makers(
@@ -126,10 +128,14 @@ class Engine:
         return Regions(program)
 
     def wrap(
-        self, evaluator: Evaluator, function: core.Function, interpreted: Callable[[], Callable[..., Any]]
+        self,
+        evaluator: Evaluator,
+        function: core.Function,
+        interpreted: Callable[[], Callable[..., Any]],
+        put: Callable[[Callable[..., Any]], None] | None = None,
     ) -> Callable[..., Any]:
         """What calls of a function go to."""
-        if not worth_watching(function):
+        if not (is_representable(function) if put else worth_watching(function)):
             return interpreted()
         room = _room(evaluator)
         if room is None:
@@ -139,7 +145,9 @@ class Engine:
             if room.records.lasting:
                 self._recorded.add(evaluator)
         name = evaluator.python_name(function.signature.key)
-        site = Site(self, room, function, interpreted, lambda entry: evaluator.namespace.__setitem__(name, entry))
+        site = Site(
+            self, room, function, interpreted, put or (lambda entry: evaluator.namespace.__setitem__(name, entry))
+        )
         self.sites.add(evaluator, site)
         return site.entry
 
@@ -394,8 +402,8 @@ class Engine:
         now = perf_counter()
         self._unkept += now - self._began
         self._began = now
-        if self.policy.price is None and self._unkept >= LITTLE:
-            self._unkept = 0.0
+        if self.policy.price is None and self._unkept >= self._little:
+            self._unkept, self._little = 0.0, min(2 * self._little, MUCH)
             for evaluator in tuple(self._recorded):
                 room = _room(evaluator)
                 if room is None:  # it has been closed

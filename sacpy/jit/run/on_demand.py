@@ -89,13 +89,17 @@ class OnDemand:
         return regions
 
     def wrap(
-        self, evaluator: Evaluator, function: Function, interpreted: Callable[[], Callable[..., Any]]
+        self,
+        evaluator: Evaluator,
+        function: Function,
+        interpreted: Callable[[], Callable[..., Any]],
+        put: Callable[[Callable[..., Any]], None] | None = None,
     ) -> Callable[..., Any]:
         """What calls of a function go to."""
-        if not worth_watching(function):
+        if put is None and not worth_watching(function):
             return interpreted()
-        if not self._rests:
-            return self.engine.wrap(evaluator, function, interpreted)
+        if put is not None or not self._rests:
+            return self.engine.wrap(evaluator, function, interpreted, put)
         assert self._resting is not None
         made = interpreted()
         self._resting.watch(evaluator, function, made)
