@@ -4,14 +4,18 @@ In: the plan of a call, and how a call that went the usual way ended. Out: a `Di
 types and shapes: without room for recursion, and without somebody who watches the clock or hears Ctrl-C. So only calls
 that are brief go this way, with ints that are not much larger than those of brief ones: where larger ones come and are
 brief too, another takes its place. Now and then one goes the usual way, which times it. Where its results are small,
-even this module is passed by: calls go through a gate in machine code.
+even this module is passed by: calls go through a gate in machine code. NumPy's scalars, and arrays of other types than
+the code takes, are converted on the way.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
+from sacpy.embedding.arguments import Misfit
 from sacpy.embedding.kinds import Handle
 from sacpy.embedding.runner import MISSED, no_gate
 from sacpy.interp.values import DTYPES, Value
@@ -30,7 +34,7 @@ class Direct:
     """What calls compiled code directly. It gives `MISSED` where the usual way is right after all. `gate` does the same
     for arguments as they are, whatever they are."""
 
-    __slots__ = ("_call", "_finish", "_gate", "_reach", "_types", "_version", "gate")
+    __slots__ = ("_call", "_converters", "_finish", "_gate", "_reach", "_types", "_version", "gate")
 
     def __init__(
         self,
@@ -41,8 +45,10 @@ class Direct:
         types: Sequence[str | None] | None,
         results: Sequence[BaseType],
         reach: Sequence[tuple[int, int]],
+        converters: Sequence[_Converter | None],
     ) -> None:
-        """`reach`: for each argument that is an int, by number, how large it may be."""
+        """`reach`: for each argument that is an int, by number, how large it may be; `converters`: of those that are
+        not taken as they are."""
         self._version = version
         self._reach = reach
         self._call = call
@@ -50,9 +56,12 @@ class Direct:
         self._finish = finish
         self._types = types
         self.gate: Callable[..., Any] = no_gate
+        self._converters = converters if any(converters) else ()
         if gate is not None:
             plain = types is None and not any(t.kind == "packed" for t in results)
             self.gate = gate.call if plain else _in_parts(types or (), results, gate.call)
+            if self._converters:
+                self.gate = _converting(converters, self.gate)
 
     def __call__(self, args: tuple[Any, ...]) -> Any:
         version, gate = self._version, self._gate
@@ -68,6 +77,11 @@ class Direct:
         calls = version.calls + 1
         if not calls & SEEN:
             return MISSED
+        if self._converters:
+            try:
+                args = tuple([a if c is None else c.convert(a) for a, c in zip(args, self._converters)])
+            except Misfit:
+                return MISSED
         found = self._call(*args) if self._types is None else self._call(*_parts(args))
         if found is None:
             return MISSED
@@ -76,7 +90,7 @@ class Direct:
 
     def is_outgrown(self, args: Sequence[Any]) -> bool:
         """Whether it refuses such arguments for how large they are."""
-        return any(abs(args[k]) > most for k, most in self._reach)
+        return any(abs(int(args[k])) > most for k, most in self._reach)
 
     def close(self) -> None:
         """Lets nothing through its gate any more."""
@@ -116,24 +130,81 @@ def _in_parts(types: Sequence[str | None], results: Sequence[BaseType], gate: Ca
     return made
 
 
+class _Converter(NamedTuple):
+    """How arguments of a type are made what the code takes. `dtype`: theirs, if they are arrays."""
+
+    type: type
+    dtype: np.dtype[Any] | None
+    convert: Callable[[Any], Value]
+
+
+def _converters(
+    args: Sequence[Any], values: Sequence[Value], plan: Plan, is_only: Callable[[], bool]
+) -> list[_Converter | None] | None:
+    """What makes the values of the arguments; None where that depends on more than their types. `is_only`: whether
+    there is one function of that name: otherwise it depends on the value of an int which is called."""
+    found: list[_Converter | None] = []
+    for a, v, convert in zip(args, values, plan.converters):
+        if a is v:
+            found.append(None)
+        elif isinstance(a, np.generic) and type(a.item()) is type(v):
+            found.append(_Converter(type(a), None, type(a).item))
+        elif type(a) is int and type(v) is float and is_only():
+            found.append(_Converter(int, None, convert))
+        elif type(a) is np.ndarray and a.ndim and type(v) is np.ndarray:
+            found.append(_Converter(np.ndarray, a.dtype, convert))
+        else:
+            return None
+    return found
+
+
+def _converting(converters: Sequence[_Converter | None], gate: Callable[..., Any]) -> Callable[..., Any]:
+    """What hands arguments to a gate, some of them converted; it misses for others."""
+    space: dict[str, Any] = {"gate": gate, "MISSED": MISSED, "Misfit": Misfit}
+    names, tests, texts = [f"a{k}" for k in range(len(converters))], [], []
+    for name, c in zip(names, converters):
+        texts.append(name if c is None else f"c{name}({name})")
+        if c is not None:
+            space |= {f"t{name}": c.type, f"d{name}": c.dtype, f"c{name}": c.convert}
+            tests.append(f"type({name}) is t{name}" + f" and {name}.dtype == d{name}" * (c.dtype is not None))
+    text = f"def call({''.join(f'{n}=None, ' for n in names)}*rest):\n if not ({' and '.join(tests)}): return MISSED\n"
+    text += f" try: return gate({', '.join([*texts, '*rest'])})\n except Misfit: return MISSED"
+    exec(compile(text, "<converted arguments>", "exec"), space)
+    made: Callable[..., Any] = space["call"]
+    return made
+
+
 def direct(
-    plan: Plan, runner: Runner, args: Sequence[Any], values: Sequence[Value], found: Any, seconds: float
+    plan: Plan,
+    runner: Runner,
+    args: Sequence[Any],
+    values: Sequence[Value],
+    found: Any,
+    seconds: float,
+    is_only: Callable[[], bool],
 ) -> Direct | None:
     """After a call the usual way, which gave `found` in so many seconds: looks now and then for compiled code that such
-    calls may go to. None where there is none, as where time or memory is limited."""
+    calls may go to. None where there is none, as where time or memory is limited. `is_only`: whether there is one
+    function of that name."""
     plan.calls += 1
     limits = runner.host.limits
     often = plan.calls & (plan.calls - 1) and plan.calls & SEEN
-    if often or len(plan.keys) != 1 or limits.seconds is not None or limits.memory is not None:
+    if often or limits.seconds is not None or limits.memory is not None:
         return None
-    compiled = runner.evaluator.compiled(plan.keys[0])
-    find = getattr(plan.function, "sac_native", None) or getattr(compiled, "sac_native", None)
     own = tuple(values[: len(values) - len(plan.flags)])
+    key = plan.keys[0] if len(plan.keys) == 1 else runner.evaluator.sites.chosen(plan.keys, own)
+    compiled = runner.evaluator.compiled(key)
+    find = getattr(plan.function, "sac_native", None) or getattr(compiled, "sac_native", None)
     version = None if find is None else find(own)
     if version is None or version.direct is None or not version.is_brief or seconds > BRIEF:
         return None
     parts = _parts(args) if plan.spread else args
-    if len(own) != len(parts) or any(a is not v for a, v in zip(parts, own)):  # converted
+    if len(own) != len(parts):
+        return None
+    converters: list[_Converter | None] | None = [None] * len(args)
+    if any(a is not v for a, v in zip(parts, own)):
+        converters = None if plan.spread else _converters(args, own, plan, is_only)
+    if converters is None:
         return None
     count = sum(len(t.components) for t in plan.results)
     flags = plan.returned - count
@@ -152,8 +223,8 @@ def direct(
     types = [a.type if isinstance(a, Handle) else None for a in args] if plan.spread else None
     from sacpy.jit.host.native import reach
 
-    ints = [(k, reach(a)) for k, a in enumerate(args) if type(a) is int]
-    return Direct(version, version.direct(own), gate, finish_, types, plan.results, ints)
+    ints = [(k, reach(a)) for k, a in enumerate(args) if isinstance(a, int | np.integer) and type(a) is not bool]
+    return Direct(version, version.direct(own), gate, finish_, types, plan.results, ints, converters)
 
 
 __all__ = ["Direct", "direct"]

@@ -29,7 +29,7 @@ from sacpy.lang.elaborate.scope import Entry
 from sacpy.lang.source import NOWHERE
 
 BRIEF = 1e-4  # seconds of a call of which one may learn something
-OFTEN = 0.03  # seconds of such calls from which on the engine is asked about a function, whatever it does
+OFTEN = 0.01  # seconds of such calls from which on the engine is asked about a function, whatever it does
 REMEMBERED = 1024  # functions with types and shapes of arguments whose compiled code is called directly
 
 
@@ -103,7 +103,7 @@ class Function:
         if key is not None and len(runner.direct) < REMEMBERED:
             from sacpy.embedding.direct import direct
 
-            made = direct(plan, runner, args, values, found, seconds)
+            made = direct(plan, runner, args, values, found, seconds, lambda: len(self._entries()) == 1)
             if made is not None:
                 if key in runner.direct:
                     runner.direct[key].close()
