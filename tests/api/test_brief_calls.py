@@ -202,6 +202,12 @@ double[.] scaled(double[.] v) { return 2.0 * v; }
         module.twice(np.int64(2**31))
     with pytest.raises(sacpy.SacError):
         module.norm(2**53 + 1, 0)
+    for size in (5, 5000):  # through a gate, and without one
+        large = np.arange(size)
+        assert directly(module.scaled, large)[-1] == 2 * size - 2
+        large[1] = 2**53 + 1
+        with pytest.raises(sacpy.SacError):
+            module.scaled(large)
 
 
 def test_the_types_of_numpy_choose_the_function() -> None:
@@ -218,6 +224,8 @@ double total(double a) { return a; }     double total(double[.] a) { return sum(
     for _ in range(2):
         assert [directly(module.sort, k) for k in ones] == [2, 2, 1, 1, 1]
         assert [directly(module.more, k) for k in more] == [36, 36, 46, 56, 66, 66]
+    for _ in range(2):
+        assert directly(module.more, np.float16(v)) == 46 and module.more(np.float32(v)) == 56
     with pytest.raises(sacpy.SacError):
         module.sort(2**40)
     assert [module.sort(k) for k in ones] == [2, 2, 1, 1, 1]
