@@ -217,6 +217,7 @@ int sort(int a) { return 1; }          int sort(double a) { return 2; }
 int more(int[.] a) { return sum(a) + 30; }     int more(double[.] a) { return toi(sum(a)) + 40; }
 int more(float[.] a) { return toi(sum(a)) + 50; }     int more(int[.,.] a) { return sum(a) + 60; }
 double total(double a) { return a; }     double total(double[.] a) { return sum(a); }
+int less(float[.] a) { return toi(sum(a)) + 50; }    int less(int[.] a) { return sum(a) + 30; }
 """)
     v = np.arange(4)
     ones, more = [1.5, np.float64(1.5), 7, np.int32(7), np.int64(7)], [v, v.astype(np.int32), v * 1.0, np.float32(v)]
@@ -225,7 +226,7 @@ double total(double a) { return a; }     double total(double[.] a) { return sum(
         assert [directly(module.sort, k) for k in ones] == [2, 2, 1, 1, 1]
         assert [directly(module.more, k) for k in more] == [36, 36, 46, 56, 66, 66]
     for _ in range(2):
-        assert directly(module.more, np.float16(v)) == 46 and module.more(np.float32(v)) == 56
+        assert directly(module.less, np.float16(v)) == 56 and module.less(v) == 36
     with pytest.raises(sacpy.SacError):
         module.sort(2**40)
     assert [module.sort(k) for k in ones] == [2, 2, 1, 1, 1]
