@@ -202,7 +202,7 @@ double[.] scaled(double[.] v) { return 2.0 * v; }
         module.twice(np.int64(2**31))
     with pytest.raises(sacpy.SacError):
         module.norm(2**53 + 1, 0)
-    for size in (5, 5000):  # through a gate, and without one
+    for size in (5, 20_000):  # through a gate, and without one
         large = np.arange(size)
         assert directly(module.scaled, large)[-1] == 2 * size - 2
         large[1] = 2**53 + 1
