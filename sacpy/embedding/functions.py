@@ -93,7 +93,7 @@ class Function:
         start = perf_counter()
         found = runner.run(plan.function, values)
         seconds = perf_counter() - start
-        if len(plan.keys) == 1:
+        if len(plan.keys) == 1 and runner.evaluator.engine is not None:
             self._tell(plan, seconds)
         if plan.views:
             from sacpy.embedding.strided import awaits_views
