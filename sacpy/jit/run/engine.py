@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from math import inf
 from threading import Lock
 from time import perf_counter
@@ -37,7 +38,7 @@ from sacpy.jit.run.program_state import ProgramState
 from sacpy.jit.run.regions import Regions
 from sacpy.jit.run.remembered import Recent, Watched
 from sacpy.jit.run.versions import LOADING, Version, Versions
-from sacpy.jit.run.worth import is_representable, worth_watching
+from sacpy.jit.run.worth import worth_watching
 from sacpy.lang import core
 from sacpy.lang.diagnostics import SacError
 
@@ -105,8 +106,7 @@ class Engine:
         self.inner = 0.0
         self._began = 0.0  # when a run began
         self._core: bool | None = None  # whether one was free for compiling, when a run first asked
-        self._unkept = 0.0  # seconds of runs of which nothing has been kept, up to so many:
-        self._little = LITTLE
+        self._unkept, self._little = 0.0, LITTLE  # seconds of runs of which nothing has been kept; at most so many
         self._defects = defects
         self._compiler = compiler
         self.makers = Makers(
@@ -135,7 +135,7 @@ class Engine:
         put: Callable[[Callable[..., Any]], None] | None = None,
     ) -> Callable[..., Any]:
         """What calls of a function go to."""
-        if not (is_representable(function) if put else worth_watching(function)):
+        if put is None and not worth_watching(function):
             return interpreted()
         room = _room(evaluator)
         if room is None:
@@ -144,10 +144,10 @@ class Engine:
             )
             if room.records.lasting:
                 self._recorded.add(evaluator)
+        if put is not None and not room.is_pure(function):  # nor could it be compiled
+            return interpreted()
         name = evaluator.python_name(function.signature.key)
-        site = Site(
-            self, room, function, interpreted, put or (lambda entry: evaluator.namespace.__setitem__(name, entry))
-        )
+        site = Site(self, room, function, interpreted, put or partial(evaluator.namespace.__setitem__, name))
         self.sites.add(evaluator, site)
         return site.entry
 

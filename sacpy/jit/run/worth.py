@@ -17,17 +17,12 @@ from sacpy.lang.walk import loops, partition_atoms, statements
 SCALAR_MODULES = ("ScalarArith", "ArrayArith", "Math", "Bits", "Bool", "Char")
 
 
-def is_representable(function: Function) -> bool:
-    """Whether native code has values for all that a function takes and gives."""
-    return all(slot.base in BUILTIN for slot in (*function.signature.params, *function.signature.results))
-
-
 def worth_watching(function: Function) -> bool:
     """Whether a function may be worth compiling: it has loops, or arrays, or calls itself, and all that it takes and
     gives can be represented."""
     signature = function.signature
     slots = (*signature.params, *signature.results)
-    if not is_representable(function):
+    if any(slot.base not in BUILTIN for slot in slots):
         return False
     if loops(function.body):
         return True
