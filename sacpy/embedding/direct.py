@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 SEEN = 63  # of so many direct calls one goes the usual way
 THROUGH = 255  # and of so many through a gate, which take less
-BRIEF = 1e-3  # seconds that a call the usual way takes at most, for others like it to go directly
 
 
 class Direct:
@@ -189,13 +188,18 @@ def direct(
     plan.calls += 1
     limits = runner.host.limits
     often = plan.calls & (plan.calls - 1) and plan.calls & SEEN
-    if often or limits.seconds is not None or limits.memory is not None:
+    if often or (plan.spread and len(plan.keys) != 1) or limits.seconds is not None or limits.memory is not None:
         return None
     own = tuple(values[: len(values) - len(plan.flags)])
     key = plan.keys[0] if len(plan.keys) == 1 else runner.evaluator.sites.chosen(plan.keys, own)
     compiled = runner.evaluator.compiled(key)
     find = getattr(plan.function, "sac_native", None) or getattr(compiled, "sac_native", None)
-    version = None if find is None else find(own)
+    if find is None:
+        return None
+    from sacpy.jit.host.native import reach
+    from sacpy.jit.run.versions import BRIEF
+
+    version = find(own)
     if version is None or version.direct is None or not version.is_brief or seconds > BRIEF:
         return None
     parts = _parts(args) if plan.spread else args
@@ -221,8 +225,6 @@ def direct(
     alone = plan.returned == 1 or (count == 1 and plain)
     finish_ = None if alone else lambda found: finish((*found, *owned))
     types = [a.type if isinstance(a, Handle) else None for a in args] if plan.spread else None
-    from sacpy.jit.host.native import reach
-
     ints = [(k, reach(a)) for k, a in enumerate(args) if isinstance(a, int | np.integer) and type(a) is not bool]
     return Direct(version, version.direct(own), gate, finish_, types, plan.results, ints, converters)
 

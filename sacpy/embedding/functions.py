@@ -28,7 +28,7 @@ from sacpy.lang.elaborate.functions import head_text
 from sacpy.lang.elaborate.scope import Entry
 from sacpy.lang.source import NOWHERE
 
-BRIEF = 1e-4  # seconds of a call of which one may learn something
+AROUND = 1e-4  # seconds that the way to a function takes, at most
 OFTEN = 0.01  # seconds of such calls from which on the engine is asked about a function, whatever it does
 REMEMBERED = 1024  # functions with types and shapes of arguments whose compiled code is called directly
 
@@ -117,7 +117,7 @@ class Function:
         if called is not None:
             called(seconds)
             return
-        plan.spent += min(seconds, BRIEF)
+        plan.spent += min(seconds, AROUND)
         if plan.spent >= OFTEN:
             plan.spent = -inf
             plan.function = evaluator.watched(key, plan.goes_to)

@@ -46,21 +46,21 @@ def fit(text: str, base: str, range_: Interval) -> str:
     if base not in SIGNED:
         return f"({text} & {highest})"
     above, below = range_[1] > highest, range_[0] < lowest
-    whole = _between("_t", lowest if below else None, highest if above else None)
+    low, high = lowest if below else None, highest if above else None
     if highest <= DIGIT:
-        test = whole.replace("_t", f"(_t := {text})", 1)
+        test = _between(f"(_t := {text})", low, high)
     else:
         small = [f"(_t := {text}) < {DIGIT}"] if above else []
         small += [f"{'_t' if above else f'(_t := {text})'} > -{DIGIT}"] if below else []
-        test = f"{' and '.join(small)} or {whole}"
+        test = f"{' and '.join(small)} or {_between('_t', low, high)}"
     return f"(_t if {test} else _w_{base}(_t))"
 
 
-def _between(name: str, lowest: int | None, highest: int | None) -> str:
-    """The test that a variable lies in a range."""
+def _between(text: str, lowest: int | None, highest: int | None) -> str:
+    """The test that a value lies in a range."""
     if lowest is None:
-        return f"{name} <= {highest}"
-    return f"{name} >= {lowest}" if highest is None else f"{lowest} <= {name} <= {highest}"
+        return f"{text} <= {highest}"
+    return f"{text} >= {lowest}" if highest is None else f"{lowest} <= {text} <= {highest}"
 
 
 def _range_of(text: str, base: str) -> Interval:

@@ -1,4 +1,5 @@
-"""Parsing of declarations and of statements on one line: assignments, steps, calls."""
+"""Parsing of declarations and of statements on one line: assignments, steps, calls; and what is wrong with the brackets
+around them: those that close nothing, and those that close another block than the text says."""
 
 from __future__ import annotations
 

@@ -168,6 +168,15 @@ def test_functions_that_only_calls_make_slow_are_compiled(target: str) -> None:
         module.add(2**31, 0)
 
 
+def test_nobody_is_asked_twice_about_a_function() -> None:
+    """One that is looked after is not asked about for being called often, though lists are never taken directly."""
+    session = sacpy.Session(target="cpu")
+    total = session.compile("use Array: all; double total(double[.] a) { return sum(a); }").total
+    for _ in range(4000):
+        assert total([1.0, 2.0]) == 3.0
+    assert [row.where for row in session.stats().rows].count("native") == 1
+
+
 def test_functions_that_cannot_be_compiled_are_called_as_before() -> None:
     text = 'use Array: all; use StdIO: all; use String: all; string f(string s) { return s + "!"; } '
     session = sacpy.Session(target="auto")

@@ -52,8 +52,8 @@ if TYPE_CHECKING:
     from sacpy.lang import ast
     from sacpy.lang.elaborate.program import ElaboratedProgram
 
-LITTLE = 2e-3  # seconds that a run takes of which there is nothing to tell, at first; twice as many each time it was
-MUCH = 0.25
+LITTLE = 2e-3  # seconds of runs between two times that what they tell is kept: at first, and twice as many each time
+MUCH = 0.25  # up to so many
 PATIENCE = 0.02  # seconds between two looks for an exception
 SOON = 0.2  # seconds; what fails later for lack of memory is not run again to learn more
 
@@ -106,7 +106,7 @@ class Engine:
         self.inner = 0.0
         self._began = 0.0  # when a run began
         self._core: bool | None = None  # whether one was free for compiling, when a run first asked
-        self._unkept, self._little = 0.0, LITTLE  # seconds of runs of which nothing has been kept; at most so many
+        self._unkept, self._little = 0.0, LITTLE  # seconds of runs of which nothing has been kept; up to so many
         self._defects = defects
         self._compiler = compiler
         self.makers = Makers(
@@ -135,7 +135,7 @@ class Engine:
         put: Callable[[Callable[..., Any]], None] | None = None,
     ) -> Callable[..., Any]:
         """What calls of a function go to."""
-        if put is None and not worth_watching(function):
+        if worth_watching(function) != (put is None):  # of others it is asked for the calls, of these it has been
             return interpreted()
         room = _room(evaluator)
         if room is None:

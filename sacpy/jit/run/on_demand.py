@@ -96,7 +96,7 @@ class OnDemand:
         put: Callable[[Callable[..., Any]], None] | None = None,
     ) -> Callable[..., Any]:
         """What calls of a function go to."""
-        if put is None and not worth_watching(function):
+        if worth_watching(function) != (put is None):
             return interpreted()
         if put is not None or not self._rests:
             return self.engine.wrap(evaluator, function, interpreted, put)
