@@ -4,6 +4,9 @@ interpreter; failures, limits and the stop flag work in helpers too."""
 from __future__ import annotations
 
 import ctypes
+import os
+import subprocess
+import sys
 import threading
 import time
 
@@ -18,6 +21,7 @@ from sacpy.jit.options import Options
 from sacpy.jit.schedule.threads import is_cut
 from tests.jit.builder import B, arguments, unit
 from tests.jit.native_tools import compiled, same
+from tests.tools import ROOT
 
 RNG = np.random.default_rng(11)
 N = 300_001
@@ -287,3 +291,47 @@ def test_two_python_threads_share_the_pool() -> None:
     for t in threads:
         t.join()
     assert not wrong
+
+
+HELPERS = """
+import os
+import sys
+import threading
+import numpy as np
+import sacpy
+from sacpy.jit.host import runtime, threads as pool
+patience, calls = sys.argv[1], sys.argv[2:]
+for usual, now in ((pool.PATIENCE, patience), (pool.REST, 10**11)):
+    assert f" {usual}\\n" in runtime.POOL
+    runtime.POOL = runtime.POOL.replace(f" {usual}\\n", f" {now}\\n")
+module = sacpy.Session(target="cpu", threads=3).compile('''
+use Array: all;
+double once(double[.] a, int n) { return sum(a * (1.0 + tod(n))); }
+double several(double[.] a, int n) { for (k = 0; k < n; k++) { a = a * 0.5 + 1.0; } return a[0]; }
+''')
+helpers = lambda: len(os.listdir("/proc/self/task")) - threading.active_count()
+for call in calls:
+    name, elements, rounds = call.split()
+    function = getattr(module, name)
+    function(np.ones(10), 1)
+    before = helpers()
+    function(np.ones(int(elements)), int(rounds))
+    print(helpers() - before)
+"""
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="no list of threads")
+@pytest.mark.parametrize(
+    ("patience", "calls", "created"),
+    [
+        (10**11, ("once 60000 1", "once 2000000 1", "once 60000 1"), [0, 2, 0]),
+        (10**11, ("several 60000 1", "several 60000 20"), [0, 2]),
+        (0, ("once 60000 1",), [2]),
+    ],
+)
+def test_helpers_are_created_for_much_work_for_several_loops_close_together_and_where_work_takes_long(
+    patience: int, calls: tuple[str, ...], created: list[int]
+) -> None:
+    command = [sys.executable, "-c", HELPERS, str(patience), *calls]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert (done.stderr, done.stdout.split()) == ("", list(map(str, created)))

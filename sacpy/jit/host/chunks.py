@@ -50,15 +50,17 @@ class Chunked:
         self.inner = outer.fork(self.code)
         self.inner.results = "i32"
         self.inner.parallel = False
+        self.work: Work = 0.0  # of all rounds
 
     def call(self, lower: str, upper: str, chunk: str) -> None:
-        """Writes the call, once the chunk's function is complete."""
+        """Writes the call, once the chunk's function is complete, and it is known how much work there is (`grain`)."""
         code = self.outer.code
         memory = code.slot(f"[{max(1, len(self.env.words))} x i64]")
         for at, (type_, text) in enumerate(self.env.words):
             code.store(type_, text, code.offset("i64", memory, str(at)))
-        code.module.declare("sacpy_spread", "declare i32 @sacpy_spread(ptr, ptr, ptr, i64, i64, i64)")
+        code.module.declare("sacpy_spread", "declare i32 @sacpy_spread(ptr, ptr, ptr, i64, i64, i64, double)")
         what = f"ptr %frame, ptr {self.name}, ptr {memory}, i64 {lower}, i64 {upper}, i64 {chunk}"
+        what += f", double {written(self.work)}"
         self.outer.pass_on(code.op(f"call i32 @sacpy_spread({what})"))
 
     def finish(self) -> None:
@@ -71,7 +73,7 @@ class Chunked:
     def grain(self, work: Work, count: str, step: str) -> str:
         """The number of rounds of a chunk, for so much work in all and so many rounds: a multiple of `step`, at least
         one."""
-        code = self.outer.code
+        code, self.work = self.outer.code, work
         code.module.declare("sacpy_grain", "declare i64 @sacpy_grain(double, i64, i64, double, double)")
         worth, least = number(threads.WORTH), number(threads.PER_CHUNK)
         what = f"double {written(work)}, i64 {count}, i64 {step}, double {worth}, double {least}"

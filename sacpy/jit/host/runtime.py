@@ -10,11 +10,13 @@ them, and are asked to lie in huge pages.
 
 from __future__ import annotations
 
+import sys
+
 from sacpy.jit.host import layout
 from sacpy.jit.host.gate_text import GATE
 from sacpy.jit.host.room import ROOM
 from sacpy.jit.host.runtime_blocks import BLOCKS, FREED, KEPT, field
-from sacpy.jit.host.threads import POOL
+from sacpy.jit.host.threads import POOL, SLOW
 from sacpy.jit.llvm.legal import constant
 
 EXPORTS = (
@@ -24,6 +26,7 @@ EXPORTS = (
     "sacpy_spread", "sacpy_awaited", "sacpy_discard", "sacpy_forked", "sacpy_grow", "sacpy_roomy", "sacpy_gate",
 )  # fmt: skip
 STACK_RESERVE = 192 << 10  # bytes of stack that a unit may use before it is moved to a larger one
+MOST_PLACED = 256  # helpers whose place is seen to
 
 _CLEAR = f"call void @llvm.memset.p0.i64(ptr align 8 %freed, i8 0, i64 {8 * (1 + layout.SIZE_CLASSES)}, i1 false)"
 
@@ -183,6 +186,93 @@ done:
 # u = (index - lower) / count, the r that solves first r + (last - first) r r / 2 = u (first + last) / 2. And into how
 # many blocks rows are cut, of what length, where they are few and long: rows of less than `short` indices stay whole,
 # blocks have a multiple of `aligned`, a power of two, but where fewer indices make up the work of a chunk.
+# Helpers of the thread pool run on other cores than the thread that they help. Left to themselves some schedulers wake
+# them on that thread's own core, where they wait until it is through. What the thread itself may use is what they may
+# use, but for the core it is on; the mask is set anew when it has moved.
+PLACES = (
+    f"""
+@pool_threads = internal global [{MOST_PLACED} x i64] zeroinitializer
+@pool_apart = internal global i32 -1
+declare i32 @sched_getcpu()
+declare i32 @sched_getaffinity(i32, i64, ptr)
+declare i32 @pthread_setaffinity_np(i64, i64, ptr)
+
+define internal void @settle_apart() {SLOW} {{
+  %mask = alloca [16 x i64], align 8
+  %cpu = call i32 @sched_getcpu()
+  %apart = load i32, ptr @pool_apart
+  %moved = icmp ne i32 %cpu, %apart
+  %known = icmp ult i32 %cpu, 1024
+  %due = and i1 %moved, %known
+  br i1 %due, label %look, label %done
+look:
+  store i32 %cpu, ptr @pool_apart
+  call void @llvm.memset.p0.i64(ptr %mask, i8 0, i64 128, i1 false)
+  %got = call i32 @sched_getaffinity(i32 0, i64 128, ptr %mask)
+  %failed = icmp slt i32 %got, 0
+  br i1 %failed, label %done, label %clear
+clear:
+  %word = lshr i32 %cpu, 6
+  %at = getelementptr i64, ptr %mask, i32 %word
+  %bits = load i64, ptr %at
+  %low = and i32 %cpu, 63
+  %shift = zext i32 %low to i64
+  %bit = shl i64 1, %shift
+  %others = xor i64 %bit, -1
+  %left = and i64 %bits, %others
+  store i64 %left, ptr %at
+  br label %sum
+sum:
+  %k = phi i64 [0, %clear], [%next, %sum]
+  %all = phi i64 [0, %clear], [%with, %sum]
+  %one_at = getelementptr i64, ptr %mask, i64 %k
+  %one = load i64, ptr %one_at
+  %with = or i64 %all, %one
+  %next = add i64 %k, 1
+  %more = icmp ult i64 %next, 16
+  br i1 %more, label %sum, label %any
+any:
+  %none = icmp eq i64 %with, 0
+  br i1 %none, label %done, label %test
+test:
+  %n = phi i64 [0, %any], [%m, %set]
+  %size = load i64, ptr @pool_size
+  %here = icmp ult i64 %n, %size
+  %kept = icmp ult i64 %n, {MOST_PLACED}
+  %go = and i1 %here, %kept
+  br i1 %go, label %set, label %done
+set:
+  %id_at = getelementptr i64, ptr @pool_threads, i64 %n
+  %id = load i64, ptr %id_at
+  %ignored = call i32 @pthread_setaffinity_np(i64 %id, i64 128, ptr %mask)
+  %m = add i64 %n, 1
+  br label %test
+done:
+  ret void
+}}
+define internal void @keep_thread(i64 %number, i64 %id) {SLOW} {{
+  %fits = icmp ult i64 %number, {MOST_PLACED}
+  br i1 %fits, label %keep, label %done
+keep:
+  %at = getelementptr i64, ptr @pool_threads, i64 %number
+  store i64 %id, ptr %at
+  store i32 -1, ptr @pool_apart
+  br label %done
+done:
+  ret void
+}}
+"""
+    if sys.platform == "linux"
+    else """
+define internal void @settle_apart() alwaysinline {
+  ret void
+}
+define internal void @keep_thread(i64 %number, i64 %id) alwaysinline {
+  ret void
+}
+"""
+)
+
 CHUNKS = f"""
 declare i64 @llvm.smax.i64(i64, i64)
 define i64 @sacpy_grain(double %work, i64 %count, i64 %step, double %least, double %each) {{
@@ -277,7 +367,7 @@ one:
   %alone = insertvalue {{i64, i64}} {{i64 1, i64 poison}}, i64 %columns, 1
   ret {{i64, i64}} %alone
 }}
-define i32 @sacpy_spread(ptr %frame, ptr %body, ptr %env, i64 %lower, i64 %upper, i64 %chunk) {{
+define i32 @sacpy_spread(ptr %frame, ptr %body, ptr %env, i64 %lower, i64 %upper, i64 %chunk, double %work) {{
   %length = sub i64 %upper, %lower
   %one = icmp sge i64 %chunk, %length
   br i1 %one, label %direct, label %several
@@ -285,7 +375,8 @@ direct:
   %status = tail call i32 %body(ptr %frame, ptr %env, i64 %lower, i64 %upper)
   ret i32 %status
 several:
-  %first = tail call i32 @sacpy_parallel(ptr %frame, ptr %body, ptr %env, i64 %lower, i64 %upper, i64 %chunk)
+  %first = tail call i32 @sacpy_parallel(ptr %frame, ptr %body, ptr %env, i64 %lower, i64 %upper, i64 %chunk,
+    double %work)
   ret i32 %first
 }}
 """
@@ -293,4 +384,4 @@ several:
 
 def runtime_ir() -> str:
     """The text of the runtime's module."""
-    return FRAMES + BLOCKS + ROOM + FREED + KEPT + ARRAYS + CHUNKS + POOL + GATE
+    return FRAMES + BLOCKS + ROOM + FREED + KEPT + ARRAYS + CHUNKS + PLACES + POOL + GATE

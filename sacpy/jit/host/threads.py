@@ -8,20 +8,27 @@ with its own takes from the others'. A loop ends when no chunk is left and no he
 itself in, then looks whether there is a loop; who ends a loop first takes it away, then waits until the count is zero:
 so none works for a loop that has ended.
 
+To wake a helper takes its thread some twenty microseconds, as long as many a loop. So helpers that sleep are woken, and
+those that are wanting are created, for a loop with much work, or for several close together.
+
 A process that was forked has no helpers, and may have been copied at any moment: `sacpy_forked` makes the pool there as
 it was in the beginning.
 """
 
 from __future__ import annotations
 
-import sys
+import time
 
 from sacpy.jit.host import layout
+from sacpy.jit.llvm.legal import constant
 from sacpy.jit.llvm.processor import architecture
 
 STACK_OF_HELPERS = 1 << 20  # bytes of its stack that a helper may use
 SPINS = 6000  # rounds of waiting before a helper sleeps, some 200 microseconds
 SLOW = "noinline optnone"  # of functions that wait, or run seldom: their code is made in a fifth of the time
+WAKING = 160_000.0  # work (see `host/work`) from which it pays to wake helpers: some forty microseconds
+PATIENCE = 40_000  # nanoseconds after which they are woken even so: memory may be far away
+REST = 200_000  # nanoseconds without a loop after which what was done alone before no longer counts
 
 # What a thread does that spins: it lets a sibling on the same core run.
 _PAUSE = (
@@ -35,95 +42,6 @@ define internal void @pause() alwaysinline {
   fence seq_cst
   ret void
 }"""
-)
-
-MOST_PLACED = 256  # helpers whose place is seen to
-
-# Where helpers run: on other cores than the thread that they help. Left to themselves some schedulers wake them on that
-# thread's own core, where they wait until it is through. What the thread itself may use is what they may use, but for
-# the core it is on; the mask is set anew when it has moved.
-_PLACES = (
-    f"""
-@pool_threads = internal global [{MOST_PLACED} x i64] zeroinitializer
-@pool_apart = internal global i32 -1
-declare i32 @sched_getcpu()
-declare i32 @sched_getaffinity(i32, i64, ptr)
-declare i32 @pthread_setaffinity_np(i64, i64, ptr)
-
-define internal void @settle_apart() {SLOW} {{
-  %mask = alloca [16 x i64], align 8
-  %cpu = call i32 @sched_getcpu()
-  %apart = load i32, ptr @pool_apart
-  %moved = icmp ne i32 %cpu, %apart
-  %known = icmp ult i32 %cpu, 1024
-  %due = and i1 %moved, %known
-  br i1 %due, label %look, label %done
-look:
-  store i32 %cpu, ptr @pool_apart
-  call void @llvm.memset.p0.i64(ptr %mask, i8 0, i64 128, i1 false)
-  %got = call i32 @sched_getaffinity(i32 0, i64 128, ptr %mask)
-  %failed = icmp slt i32 %got, 0
-  br i1 %failed, label %done, label %clear
-clear:
-  %word = lshr i32 %cpu, 6
-  %at = getelementptr i64, ptr %mask, i32 %word
-  %bits = load i64, ptr %at
-  %low = and i32 %cpu, 63
-  %shift = zext i32 %low to i64
-  %bit = shl i64 1, %shift
-  %others = xor i64 %bit, -1
-  %left = and i64 %bits, %others
-  store i64 %left, ptr %at
-  br label %sum
-sum:
-  %k = phi i64 [0, %clear], [%next, %sum]
-  %all = phi i64 [0, %clear], [%with, %sum]
-  %one_at = getelementptr i64, ptr %mask, i64 %k
-  %one = load i64, ptr %one_at
-  %with = or i64 %all, %one
-  %next = add i64 %k, 1
-  %more = icmp ult i64 %next, 16
-  br i1 %more, label %sum, label %any
-any:
-  %none = icmp eq i64 %with, 0
-  br i1 %none, label %done, label %test
-test:
-  %n = phi i64 [0, %any], [%m, %set]
-  %size = load i64, ptr @pool_size
-  %here = icmp ult i64 %n, %size
-  %kept = icmp ult i64 %n, {MOST_PLACED}
-  %go = and i1 %here, %kept
-  br i1 %go, label %set, label %done
-set:
-  %id_at = getelementptr i64, ptr @pool_threads, i64 %n
-  %id = load i64, ptr %id_at
-  %ignored = call i32 @pthread_setaffinity_np(i64 %id, i64 128, ptr %mask)
-  %m = add i64 %n, 1
-  br label %test
-done:
-  ret void
-}}
-define internal void @keep_thread(i64 %number, i64 %id) {SLOW} {{
-  %fits = icmp ult i64 %number, {MOST_PLACED}
-  br i1 %fits, label %keep, label %done
-keep:
-  %at = getelementptr i64, ptr @pool_threads, i64 %number
-  store i64 %id, ptr %at
-  store i32 -1, ptr @pool_apart
-  br label %done
-done:
-  ret void
-}}
-"""
-    if sys.platform == "linux"
-    else """
-define internal void @settle_apart() alwaysinline {
-  ret void
-}
-define internal void @keep_thread(i64 %number, i64 %id) alwaysinline {
-  ret void
-}
-"""
 )
 
 SHARES = 64  # at most so many shares of a loop
@@ -157,6 +75,8 @@ POOL = f"""
 @pool_helpers = internal global i64 0
 @pool_inside = internal global i64 0
 @pool_asleep = internal global i64 0
+@pool_alone = internal global double 0.0
+@pool_last = internal global i64 0
 @pool_mutex = internal global [64 x i8] zeroinitializer, align 16
 @pool_wake = internal global [64 x i8] zeroinitializer, align 16
 declare i32 @pthread_create(ptr, ptr, ptr, ptr)
@@ -166,11 +86,11 @@ declare i32 @pthread_mutex_unlock(ptr)
 declare i32 @pthread_cond_wait(ptr, ptr)
 declare i32 @pthread_cond_broadcast(ptr)
 declare i32 @sched_yield()
+declare i32 @clock_gettime(i32, ptr)
 
 {_PAUSE}
-{_PLACES}
 
-define internal void @chunks(ptr %frame, ptr %job, i64 %number) {{
+define internal i1 @chunks(ptr %frame, ptr %job, i64 %number, i64 %deadline) {{
 {_MEMBERS}  %body = load ptr, ptr %body_at
   %env = load ptr, ptr %env_at
   %control = load ptr, ptr %control_at
@@ -195,7 +115,18 @@ share:
 next:
   %failed = load atomic i32, ptr %status_at monotonic, align 4
   %fine = icmp eq i32 %failed, 0
-  br i1 %fine, label %deal, label %done
+  br i1 %fine, label %timed, label %done
+timed:
+  %open = icmp eq i64 %deadline, 0
+  br i1 %open, label %deal, label %peek
+peek:
+  %dealt = load atomic i64, ptr %counter monotonic, align 8
+  %some = icmp slt i64 %dealt, %stop_at
+  br i1 %some, label %look, label %on
+look:
+  %now = call i64 @clock()
+  %late = icmp sge i64 %now, %deadline
+  br i1 %late, label %done, label %deal
 deal:
   %k = atomicrmw add ptr %counter, i64 1 monotonic
   %more = icmp slt i64 %k, %stop_at
@@ -226,8 +157,43 @@ bad:
   store atomic i32 %status, ptr %status_at monotonic, align 4
   br label %done
 done:
+  %left = phi i1 [true, %look], [false, %next], [false, %on], [false, %interrupted], [false, %bad]
   store i64 %before, ptr %nested
-  ret void
+  ret i1 %left
+}}
+
+define internal i64 @clock() {SLOW} {{
+  %time = alloca [2 x i64]
+  %r = call i32 @clock_gettime(i32 {time.CLOCK_MONOTONIC}, ptr %time)
+  %seconds = load i64, ptr %time
+  %at = getelementptr i64, ptr %time, i64 1
+  %rest = load i64, ptr %at
+  %whole = mul i64 %seconds, 1000000000
+  %now = add i64 %whole, %rest
+  ret i64 %now
+}}
+
+define internal i1 @done_alone(ptr %frame, ptr %job, double %amount) {SLOW} {{
+  %now = call i64 @clock()
+  %last = load i64, ptr @pool_last
+  store i64 %now, ptr @pool_last
+  %pause = sub i64 %now, %last
+  %recent = icmp slt i64 %pause, {REST}
+  %kept = load double, ptr @pool_alone
+  %before = select i1 %recent, double %kept, double 0.0
+  %sum = fadd double %before, %amount
+  store double %sum, ptr @pool_alone
+  %little = fcmp ole double %sum, {constant("double", WAKING)}
+  br i1 %little, label %begin, label %wake
+begin:
+  %deadline = add i64 %now, {PATIENCE}
+  %left = call i1 @chunks(ptr %frame, ptr %job, i64 0, i64 %deadline)
+  br i1 %left, label %wake, label %done
+wake:
+  store double 0.0, ptr @pool_alone
+  ret i1 false
+done:
+  ret i1 true
 }}
 
 define internal ptr @helper(ptr %given) {SLOW} {{
@@ -278,7 +244,7 @@ none:
 work:
 {_member("control_at", 2)}  %control = load ptr, ptr %control_at
   call void @sacpy_enter(ptr %frame, ptr %control, i64 {STACK_OF_HELPERS})
-  call void @chunks(ptr %frame, ptr %job, i64 %number)
+  %more = call i1 @chunks(ptr %frame, ptr %job, i64 %number, i64 0)
   call void @sacpy_drop(ptr %frame)
   br label %out
 out:
@@ -354,13 +320,15 @@ define void @sacpy_forked() {SLOW} {{
   store i64 0, ptr @pool_helpers
   store i64 0, ptr @pool_inside
   store i64 0, ptr @pool_asleep
+  store double 0.0, ptr @pool_alone
   store [64 x i8] zeroinitializer, ptr @pool_mutex
   store [64 x i8] zeroinitializer, ptr @pool_wake
   store i32 0, ptr @kept_lock
   ret void
 }}
 
-define i32 @sacpy_parallel(ptr %frame, ptr %body, ptr %env, i64 %lower, i64 %upper, i64 %chunk) {{
+define i32 @sacpy_parallel(ptr %frame, ptr %body, ptr %env, i64 %lower, i64 %upper, i64 %chunk,
+    double %amount) {{
   %job = alloca {_JOB}, align 64
   %control = load ptr, ptr %frame
 {_member("body_at", 0)}  store ptr %body, ptr %body_at
@@ -391,10 +359,20 @@ define i32 @sacpy_parallel(ptr %frame, ptr %body, ptr %env, i64 %lower, i64 %upp
 try:
   %got = cmpxchg ptr @pool_busy, i32 0, i32 1 acquire monotonic
   %mine = extractvalue {{i32, i1}} %got, 1
-  br i1 %mine, label %publish, label %alone
-publish:
+  br i1 %mine, label %deal, label %alone
+deal:
   call void @deal(ptr %job, i64 %threads, i64 %count)
   %helpers = sub i64 %threads, 1
+  %size = load i64, ptr @pool_size
+  %there = icmp sge i64 %size, %helpers
+  %dozing = load atomic i64, ptr @pool_asleep seq_cst, align 8
+  %up = icmp eq i64 %dozing, 0
+  %ready = and i1 %there, %up
+  br i1 %ready, label %publish, label %weigh
+weigh:
+  %through = call i1 @done_alone(ptr %frame, ptr %job, double %amount)
+  br i1 %through, label %end, label %publish
+publish:
   call void @hire(i64 %helpers)
   call void @settle_apart()
   store atomic i64 %helpers, ptr @pool_helpers seq_cst, align 8
@@ -409,7 +387,7 @@ wake:
   %u = call i32 @pthread_mutex_unlock(ptr @pool_mutex)
   br label %work
 work:
-  call void @chunks(ptr %frame, ptr %job, i64 0)
+  %more = call i1 @chunks(ptr %frame, ptr %job, i64 0, i64 0)
   store atomic ptr null, ptr @pool_job seq_cst, align 8
   br label %settle
 settle:
@@ -429,7 +407,7 @@ end:
   store atomic i32 0, ptr @pool_busy release, align 4
   br label %done
 alone:
-  call void @chunks(ptr %frame, ptr %job, i64 0)
+  %rest = call i1 @chunks(ptr %frame, ptr %job, i64 0, i64 0)
   br label %done
 done:
   %status = load atomic i32, ptr %status_at monotonic, align 4
