@@ -308,6 +308,8 @@ module = sacpy.Session(target="cpu", threads=3).compile('''
 use Array: all;
 double once(double[.] a, int n) { return sum(a * (1.0 + tod(n))); }
 double several(double[.] a, int n) { for (k = 0; k < n; k++) { a = a * 0.5 + 1.0; } return a[0]; }
+inline double halved(double x) { while (x >= 1.0) { x = x * 0.5; } return x; }
+double guessed(double[.] a, int n) { return sum({ iv -> halved(a[iv] + tod(n)) | iv < shape(a) }); }
 ''')
 helpers = lambda: len(os.listdir("/proc/self/task")) - threading.active_count()
 for call in calls:
@@ -326,10 +328,11 @@ for call in calls:
     [
         (10**11, ("once 60000 1", "once 2000000 1", "once 60000 1"), [0, 2, 0]),
         (10**11, ("several 60000 1", "several 60000 20"), [0, 2]),
+        (10**11, ("guessed 2000 1",), [2]),
         (0, ("once 60000 1",), [2]),
     ],
 )
-def test_helpers_are_created_for_much_work_for_several_loops_close_together_and_where_work_takes_long(
+def test_helpers_are_created_for_much_work_or_work_that_is_guessed_for_loops_close_together_and_what_takes_long(
     patience: int, calls: tuple[str, ...], created: list[int]
 ) -> None:
     command = [sys.executable, "-c", HELPERS, str(patience), *calls]

@@ -8,6 +8,7 @@ whether there are any, depends on the program and the extents only.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import inf
 
 from sacpy.jit.host.memory import BORROWED, Array, Scalar
 from sacpy.jit.host.work import Work, number, written
@@ -50,7 +51,7 @@ class Chunked:
         self.inner = outer.fork(self.code)
         self.inner.results = "i32"
         self.inner.parallel = False
-        self.work: Work = 0.0  # of all rounds
+        self.work: Work = inf  # of all rounds
 
     def call(self, lower: str, upper: str, chunk: str) -> None:
         """Writes the call, once the chunk's function is complete, and it is known how much work there is (`grain`)."""
@@ -70,10 +71,10 @@ class Chunked:
         self.inner.finish_failures()
         self.name = self.code.module.share(self.name, self.code.text())
 
-    def grain(self, work: Work, count: str, step: str) -> str:
+    def grain(self, work: Work, count: str, step: str, guessed: bool) -> str:
         """The number of rounds of a chunk, for so much work in all and so many rounds: a multiple of `step`, at least
-        one."""
-        code, self.work = self.outer.code, work
+        one. Work that is guessed may be much: nobody does it alone because it seems little."""
+        code, self.work = self.outer.code, inf if guessed else work
         code.module.declare("sacpy_grain", "declare i64 @sacpy_grain(double, i64, i64, double, double)")
         worth, least = number(threads.WORTH), number(threads.PER_CHUNK)
         what = f"double {written(work)}, i64 {count}, i64 {step}, double {worth}, double {least}"

@@ -76,18 +76,19 @@ class Spreading(Chunked):
             first, last = (written(self.row(end)) for end in ends)
             self.ends = first, last
             both = cost.plus(first, last)
-            return self.grain(cost.times(cost.times(both, 0.5), cost.count(count)), count, "1")
+            guessed = any(end.guessed for end in ends)
+            return self.grain(cost.times(cost.times(both, 0.5), cost.count(count)), count, "1", guessed)
         work = cost.times(self.row(cost), cost.count(count))
         threads = self.threads
         if self.blocks is not None:
-            return self.grain(work, code.product(count, self.blocks.in_row), "1")
+            return self.grain(work, code.product(count, self.blocks.in_row), "1", cost.guessed)
         if not threads.least:
             step = "1" if self.p.step is None else low.wide(self.p.step[0])
-            return self.grain(work, count, str(threads.multiple) if step == "1" else step)
+            return self.grain(work, count, str(threads.multiple) if step == "1" else step, cost.guessed)
         least = str(threads.least)
         if threads.most:
             least = code.largest(code.quotient(count, str(threads.most)), least)
-        return self.rounded(code.largest(self.grain(work, count, "1"), least), str(threads.multiple))
+        return self.rounded(code.largest(self.grain(work, count, "1", cost.guessed), least), str(threads.multiple))
 
     def row(self, cost: Cost, axes: int = 1) -> Work:
         """The work for an index of the outermost axis, or of so many of the outer ones."""

@@ -38,7 +38,7 @@ class Rounds(Chunked):
         cost = Cost(outer)
         count = code.difference(upper, lower)
         work = cost.times(cost.body(r.body), cost.count(count))
-        chunk = self.grain(work, count, str(self.multiple))
+        chunk = self.grain(work, count, str(self.multiple), cost.guessed)
         self.write()
         self.call(lower, upper, chunk)
 

@@ -180,12 +180,6 @@ done:
 }}
 """
 
-# How many rounds of a loop a chunk has, for so much work in all and so many rounds: a multiple of `step`. What is less
-# work than `least` is one chunk, which its thread does by itself; else chunks have about `each`. Where the work for an
-# index changes evenly from `first` to `last`, a share of the indices becomes the same share of the work: with
-# u = (index - lower) / count, the r that solves first r + (last - first) r r / 2 = u (first + last) / 2. And into how
-# many blocks rows are cut, of what length, where they are few and long: rows of less than `short` indices stay whole,
-# blocks have a multiple of `aligned`, a power of two, but where fewer indices make up the work of a chunk.
 # Helpers of the thread pool run on other cores than the thread that they help. Left to themselves some schedulers wake
 # them on that thread's own core, where they wait until it is through. What the thread itself may use is what they may
 # use, but for the core it is on; the mask is set anew when it has moved.
@@ -273,6 +267,12 @@ define internal void @keep_thread(i64 %number, i64 %id) alwaysinline {
 """
 )
 
+# How many rounds of a loop a chunk has, for so much work in all and so many rounds: a multiple of `step`. What is less
+# work than `least` is one chunk, which its thread does by itself; else chunks have about `each`. Where the work for an
+# index changes evenly from `first` to `last`, a share of the indices becomes the same share of the work: with
+# u = (index - lower) / count, the r that solves first r + (last - first) r r / 2 = u (first + last) / 2. And into how
+# many blocks rows are cut, of what length, where they are few and long: rows of less than `short` indices stay whole,
+# blocks have a multiple of `aligned`, a power of two, but where fewer indices make up the work of a chunk.
 CHUNKS = f"""
 declare i64 @llvm.smax.i64(i64, i64)
 define i64 @sacpy_grain(double %work, i64 %count, i64 %step, double %least, double %each) {{

@@ -86,7 +86,7 @@ def spread(low: Writer, what: Chunk, lower: str, upper: str) -> None:
     scanning = Chunked(low)
     cost = Cost(low)
     work = cost.times(cost.times(cost.body(what.loop.body), SHARE), cost.count(count))
-    grain = scanning.grain(work, count, str(ALIGNED))
+    grain = scanning.grain(work, count, str(ALIGNED), cost.guessed)
     code.module.declare("llvm.smin", "declare i64 @llvm.smin.i64(i64, i64)")
     short = code.op(f"call i64 @llvm.smin.i64(i64 {grain}, i64 {KEPT // what.size})")
     chunk = code.op(f"select i1 {code.op(f'icmp sge i64 {grain}, {count}')}, i64 {grain}, i64 {short}")

@@ -9,7 +9,8 @@ itself in, then looks whether there is a loop; who ends a loop first takes it aw
 so none works for a loop that has ended.
 
 To wake a helper takes its thread some twenty microseconds, as long as many a loop. So helpers that sleep are woken, and
-those that are wanting are created, for a loop with much work, or for several close together.
+those that are wanting are created, for a loop with much work, or for several close together, or when a loop takes
+longer than was thought. Until then its thread works alone, chunk by chunk (`done_alone`).
 
 A process that was forked has no helpers, and may have been copied at any moment: `sacpy_forked` makes the pool there as
 it was in the beginning.
@@ -28,7 +29,7 @@ SPINS = 6000  # rounds of waiting before a helper sleeps, some 200 microseconds
 SLOW = "noinline optnone"  # of functions that wait, or run seldom: their code is made in a fifth of the time
 WAKING = 160_000.0  # work (see `host/work`) from which it pays to wake helpers: some forty microseconds
 PATIENCE = 40_000  # nanoseconds after which they are woken even so: memory may be far away
-REST = 200_000  # nanoseconds without a loop after which what was done alone before no longer counts
+REST = 200_000  # nanoseconds from a loop to the next after which what was done alone before no longer counts
 
 # What a thread does that spins: it lets a sibling on the same core run.
 _PAUSE = (

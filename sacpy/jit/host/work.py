@@ -29,10 +29,12 @@ Work = float | str  # a number, or the text of a double
 
 class Cost:
     """Estimates at a place in the code that is being written. What follows from the graph alone is reckoned now, and
-    takes no code. `along`: lengths of loops inside that follow from an index, which is taken to be `index`."""
+    takes no code. `along`: lengths of loops inside that follow from an index, which is taken to be `index`. `guessed`:
+    whether there was something among it that may take much longer than is reckoned."""
 
     def __init__(self, lowering: Writer, along: Lengths | None = None, index: Work = 0.0) -> None:
         self.low = lowering
+        self.guessed = False
         self.ops: dict[str, g.Op] = {} if along is None else along.ops
         self.known: dict[str, Work] = {} if along is None else {along.index: index}
 
@@ -55,16 +57,21 @@ class Cost:
             case g.If(then=then, otherwise=otherwise):
                 return self.plus(self.block(then), self.block(otherwise))
             case g.Loop(body=body):
-                return self.times(GUESS, self.block(body))
+                return self.times(self.guess(GUESS), self.block(body))
             case g.For(lower=lower, upper=upper, step=step, body=body):
                 ends = (lower, upper) if step > 0 else (upper, lower)
                 return self.times(self.range(*ends, abs(step)), self.block(body))
             case g.Call():
-                return CALL
+                return self.guess(CALL)
             case g.WithLoop() as w:
                 return self.with_loop(w)
             case _:
                 return 1.0
+
+    def guess(self, work: float) -> Work:
+        """Work, or rounds, that nothing speaks for."""
+        self.guessed = True
+        return work
 
     def with_loop(self, w: g.WithLoop) -> Work:
         total: Work = 1.0
@@ -85,10 +92,10 @@ class Cost:
         if self.known:
             ends = self.value(lower), self.value(upper)
             if ends[0] is None or ends[1] is None:
-                return GUESS
+                return self.guess(GUESS)
             return self.times(self.positive(self.minus(ends[1], ends[0])), 1.0 / step)
         if not all(isinstance(a, g.Const) or a.name in self.low.env for a in (lower, upper)):
-            return GUESS
+            return self.guess(GUESS)
         if isinstance(lower, g.Const) and isinstance(upper, g.Const):
             return max(0.0, (upper.value - lower.value) / step)
         count = self.count(self.low.code.difference(self.low.wide(upper), self.low.wide(lower)))
