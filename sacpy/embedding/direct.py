@@ -11,7 +11,7 @@ the code takes, are converted on the way.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from sacpy.embedding.arguments import Misfit
 from sacpy.embedding.kinds import Handle
 from sacpy.embedding.runner import MISSED, no_gate
 from sacpy.interp.values import DTYPES, Value
+from sacpy.nodes import Node
 
 if TYPE_CHECKING:
     from sacpy.embedding.plans import Plan
@@ -129,7 +130,7 @@ def _in_parts(types: Sequence[str | None], results: Sequence[BaseType], gate: Ca
     return made
 
 
-class _Converter(NamedTuple):
+class _Converter(Node):
     """How arguments of a type are made what the code takes. `dtype`: theirs, if they are arrays."""
 
     type: type
