@@ -46,7 +46,10 @@ def fits(slot: Slot, shape: Shape) -> Fit:
     """Whether a whole core shape fits a parameter."""
     if shape.never:
         return Fit.MAYBE
-    found, wanted = outer(shape, len(slot.cell)) if slot.cell else shape, shape_class(slot)
+    found = outer(shape, len(slot.cell)) if slot.cell else shape
+    if not slot.pattern:  # as below, without asking: most parameters are scalars
+        return Fit.YES if found.rank == 0 else Fit.NO if found.rank is not None or found.min_rank else Fit.MAYBE
+    wanted = shape_class(slot)
     if is_below(found, wanted):
         return Fit.YES
     return Fit.NO if disjoint(found, wanted) else Fit.MAYBE
@@ -119,6 +122,9 @@ Resolution = Certain | Possible | Ambiguous | NoneFits
 def resolve(signatures: Sequence[Signature], shapes: Sequence[Shape]) -> Resolution:
     """What is known of a call's instance from what is known of its arguments' shapes."""
     fit = [_fit(signature, shapes) for signature in signatures]
+    if len(signatures) == 1 and fit[0] is not Fit.NO:
+        (only,) = signatures
+        return Certain(only) if fit[0] is Fit.YES else Possible((only,), True)
     left = [s for s, f in zip(signatures, fit) if f is not Fit.NO]
     if not left:
         return NoneFits(tuple(reason(s, shapes) for s in signatures))
@@ -160,8 +166,14 @@ def reason(signature: Signature, shapes: Sequence[Shape]) -> str:
 
 
 def _fit(signature: Signature, shapes: Sequence[Shape]) -> Fit:
-    answers = {fits(slot, shape) for slot, shape in zip(signature.params, shapes)}
-    return Fit.NO if Fit.NO in answers else Fit.MAYBE if Fit.MAYBE in answers else Fit.YES
+    found = Fit.YES
+    for slot, shape in zip(signature.params, shapes):
+        answer = fits(slot, shape)
+        if answer is Fit.NO:
+            return answer
+        if answer is Fit.MAYBE:
+            found = answer
+    return found
 
 
 def _beats(signatures: Sequence[Signature], a: Signature, b: Signature) -> bool:

@@ -108,8 +108,8 @@ class Inferrer(Record):
         self._end(before)
         types = {name: Type(walk.bases[name], shape) for name, shape in walk.types.items()}
         candidates = {
-            identity: resolve([self.program.signature(key) for key in c.candidates], found)
-            for identity, (c, found) in walk.calls.items()
+            identity: resolution or resolve([self.program.signature(key) for key in c.candidates], found)
+            for identity, (c, found, resolution) in walk.calls.items()
         }
         return Inference(function, types, results, candidates, tuple(dict.fromkeys(diagnostics)))
 

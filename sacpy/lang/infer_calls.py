@@ -48,19 +48,38 @@ class _Active(Record):
     asked: bool = False
 
 
+class _Matched(Node):
+    """An instance whose patterns match the arguments: what it declares of the results then, what it is known to be
+    given, and whether its body may say more."""
+
+    declared: list[Shape]
+    arguments: list[Shape]
+    says_more: bool
+
+
+class _Looked(Node):
+    """A call with certain argument shapes: the instances that there are, which of them it may take, and, by their keys,
+    those that match."""
+
+    signatures: Sequence[Signature]
+    resolution: Resolution
+    matched: dict[str, _Matched]
+
+
 Key = tuple[str, tuple[object, ...]]
 Run: TypeAlias = "Callable[[Analyzer, Function, Sequence[Shape]], Outcome]"
 
 
 class Analyzer(Record):
-    """Remembers results of bodies by function and argument shapes. `run` walks a body without reporting; `steps` and
-    `depth` bound the work."""
+    """Remembers results of bodies, and calls, by function and argument shapes: loops are walked several times, and most
+    calls are of the library's operators. `run` walks a body without reporting; `steps` and `depth` bound the work."""
 
     program: Program
     run: Run
     steps: int = 20_000
     depth: int = 16
     memo: dict[Key, Outcome] = field(default_factory=dict)
+    looked: dict[tuple[tuple[str, ...], tuple[object, ...]], _Looked] = field(default_factory=dict)
     functions: dict[str, Function | None] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
     active: dict[Key, _Active] = field(default_factory=dict)
@@ -96,11 +115,9 @@ class Analyzer(Record):
             isinstance(s, Let) and isinstance(s.rhs, Call) for s in _statements(function.body)
         )
 
-    def outcome(self, signature: Signature, shapes: Sequence[Shape], *, same_file: bool) -> Outcome | None:
+    def outcome(self, signature: Signature, shapes: Sequence[Shape]) -> Outcome | None:
         """What the body gives; None where following it is not worth the work, or not possible."""
         if signature.native is not None or self.steps <= 0 or len(self.active) >= self.depth:
-            return None
-        if not same_file and not _worth_following(signature, shapes):
             return None
         function = self.function(signature.key)
         if function is None or (self.size(function) > _LARGE and not function.conditions):
@@ -108,8 +125,8 @@ class Analyzer(Record):
         widened = self._widened(signature, shapes)
         if self.is_followed_enough(function) and (plain := [without_value(s) for s in widened]) != widened:
             widened, self.cut = plain, True
-        for candidate in (list(shapes), widened):
-            key = _key(signature, candidate)
+        for candidate in (shapes, widened):
+            key = signature.key, _told_apart(candidate)
             if key in self.memo:
                 return self.memo[key]
             if key in self.active:
@@ -121,11 +138,11 @@ class Analyzer(Record):
 
     def _widened(self, signature: Signature, shapes: Sequence[Shape]) -> list[Shape]:
         """The arguments; less is kept of them the deeper a function calls itself with new ones."""
-        level = sum(1 for key, _ in self.active if key == signature.key)
+        level = sum([1 for key, _ in self.active if key == signature.key])
         if level == 0:
             return list(shapes)
         plain = [without_value(s) for s in shapes]
-        if level == 1 or _key(signature, plain) in self.active:
+        if level == 1 or (signature.key, tuple(plain)) in self.active:
             return plain
         if level <= 3:
             return [s if s.rank is None else of_rank(s.rank) for s in plain]
@@ -161,11 +178,9 @@ class Analyzer(Record):
         return active.outcome
 
 
-def _key(signature: Signature, shapes: Sequence[Shape]) -> Key:
-    """What a result is remembered by; 0.0 and -0.0 are different arguments."""
-    return signature.key, tuple(
-        (s, tuple(map(repr, s.value))) if s.value and isinstance(s.value[0], float) else s for s in shapes
-    )
+def _told_apart(shapes: Sequence[Shape]) -> tuple[object, ...]:
+    """What results are remembered by; 0.0 and -0.0 are different arguments."""
+    return tuple([(s, tuple(map(repr, s.value))) if s.value and isinstance(s.value[0], float) else s for s in shapes])
 
 
 def _worth_following(signature: Signature, shapes: Sequence[Shape]) -> bool:
@@ -203,16 +218,19 @@ def _statements(block: Block) -> Iterator[Stmt]:
 def call(frame: Frame, analyzer: Analyzer, c: Call, count: int, span: Span) -> list[Shape]:
     """The shapes of the `count` results of a call. Raises `Fails`."""
     shapes = [frame.shape(a) for a in c.args]
-    if any(s.never for s in shapes):
+    if any([s.never for s in shapes]):
         return [BOTTOM] * count
-    frame.record(c, shapes)
-    signatures = [analyzer.program.signature(key) for key in c.candidates]
-    left = _left(frame, c, signatures, resolve(signatures, shapes), shapes)
+    asked = c.candidates, _told_apart(shapes)
+    looked = analyzer.looked.get(asked)
+    if looked is None:
+        signatures = [analyzer.program.signature(key) for key in c.candidates]
+        looked = analyzer.looked[asked] = _Looked(signatures, resolve(signatures, shapes), {})
+    frame.record(c, shapes, looked.resolution)
     results: list[Shape] | None = None
     failures: list[Fails] = []
-    for signature in left:
+    for signature in _left(frame, c, looked, shapes):
         try:
-            found = _instance(analyzer, c, signature, shapes, span)
+            found = _instance(analyzer, c, signature, looked, shapes, span)
         except Fails as fails:
             failures.append(fails)
             continue
@@ -223,10 +241,13 @@ def call(frame: Frame, analyzer: Analyzer, c: Call, count: int, span: Span) -> l
     return results
 
 
-def _left(
-    frame: Frame, c: Call, signatures: Sequence[Signature], resolution: Resolution, shapes: Sequence[Shape]
-) -> Sequence[Signature]:
+def _left(frame: Frame, c: Call, looked: _Looked, shapes: Sequence[Shape]) -> Sequence[Signature]:
     """The instances that the call may take."""
+    signatures, resolution = looked.signatures, looked.resolution
+    if isinstance(resolution, Certain):
+        return (resolution.signature,)
+    if isinstance(resolution, Possible):
+        return resolution.signatures
     everything = tuple(range(len(shapes)))
     slots = signatures[0].params
     named = len(slots) == len(shapes)
@@ -235,10 +256,6 @@ def _left(
         for i, (a, s) in enumerate(zip(c.args, shapes))
     )
     match resolution:
-        case Certain(signature):
-            return (signature,)
-        case Possible(possible):
-            return possible
         case Ambiguous(tied):
             raise Fails(
                 "E0502",
@@ -276,8 +293,39 @@ def _bracketed(signatures: Sequence[Signature], shapes: Sequence[Shape]) -> tupl
     return ()
 
 
-def _instance(analyzer: Analyzer, c: Call, signature: Signature, shapes: Sequence[Shape], span: Span) -> list[Shape]:
+def _instance(
+    analyzer: Analyzer, c: Call, signature: Signature, looked: _Looked, shapes: Sequence[Shape], span: Span
+) -> list[Shape]:
     """The results if the call takes this instance."""
+    matched = looked.matched.get(signature.key)
+    if matched is None:
+        matched = looked.matched[signature.key] = _match(c, signature, shapes)
+    is_followed = matched.says_more or signature.span.source is span.source
+    outcome = analyzer.outcome(signature, matched.arguments) if is_followed else None
+    if outcome is None:
+        return list(matched.declared)
+    if outcome.violated:
+        raise Fails(
+            "E0504",
+            f"a condition of {c.name} is violated: {outcome.violated[0]}",
+            notes=(*(f"violated too: {text}" for text in outcome.violated[1:]), f"the function is {signature.text}"),
+            operands=tuple(range(len(shapes))),
+            help="call it only with arguments for which its conditions hold",
+        )
+    if outcome.failure is not None and signature.inlining == "inline" and signature.span.source is not span.source:
+        problem = outcome.failure
+        raise Fails(
+            problem.code,
+            problem.message,
+            help=problem.help,
+            notes=(*problem.notes, f"found in {signature.text}"),
+            operands=tuple(range(len(shapes))),
+        )
+    return [result if result.never else _narrowed(result, d) for result, d in zip(outcome.results, matched.declared)]
+
+
+def _match(c: Call, signature: Signature, shapes: Sequence[Shape]) -> _Matched:
+    """An instance for such arguments. Raises `Fails`."""
     found = match_arguments(signature, shapes)
     if found.violations:
         texts = [v.text for v in found.violations]
@@ -302,27 +350,7 @@ def _instance(analyzer: Analyzer, c: Call, signature: Signature, shapes: Sequenc
         )
     declared = [instantiate(slot, found.bindings) for slot in signature.results]
     arguments = [_narrowed(shape, instantiate(slot, found.bindings)) for slot, shape in zip(signature.params, shapes)]
-    outcome = analyzer.outcome(signature, arguments, same_file=signature.span.source is span.source)
-    if outcome is None:
-        return declared
-    if outcome.violated:
-        raise Fails(
-            "E0504",
-            f"a condition of {c.name} is violated: {outcome.violated[0]}",
-            notes=(*(f"violated too: {text}" for text in outcome.violated[1:]), f"the function is {signature.text}"),
-            operands=tuple(range(len(shapes))),
-            help="call it only with arguments for which its conditions hold",
-        )
-    if outcome.failure is not None and signature.inlining == "inline" and signature.span.source is not span.source:
-        problem = outcome.failure
-        raise Fails(
-            problem.code,
-            problem.message,
-            help=problem.help,
-            notes=(*problem.notes, f"found in {signature.text}"),
-            operands=tuple(range(len(shapes))),
-        )
-    return [result if result.never else _narrowed(result, d) for result, d in zip(outcome.results, declared)]
+    return _Matched(declared, arguments, _worth_following(signature, arguments))
 
 
 def _narrowed(shape: Shape, declared: Shape) -> Shape:

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 
 from sacpy.lang.core import Atom, Bind, Block, Call, Const
 from sacpy.lang.diagnostics import Diagnostic, Edit, Label
+from sacpy.lang.dispatch import Resolution
 from sacpy.lang.lattice import constant, join, show, widen
 from sacpy.lang.shape_problems import Problem
 from sacpy.lang.source import NOWHERE, Span
@@ -34,7 +35,7 @@ class Frame(ABC):
         self.bases: dict[str, str] = {}
         self.definitions: dict[str, Bind] = {}
         self.types: dict[str, Shape] = {}
-        self.calls: dict[int, tuple[Call, list[Shape]]] = {}
+        self.calls: dict[int, tuple[Call, list[Shape], Resolution | None]] = {}  # None: not known for these shapes
         self.narrowed: list[dict[str, Shape]] = []
 
     @abstractmethod
@@ -67,11 +68,17 @@ class Frame(ABC):
             self.narrowed[-1].setdefault(name, self.shapes[name])
         self.shapes[name] = shape
 
-    def record(self, call: Call, shapes: Sequence[Shape]) -> None:
-        """Remembers the argument shapes of a call, joined over all visits."""
+    def record(self, call: Call, shapes: list[Shape], resolution: Resolution) -> None:
+        """Remembers the argument shapes of a call, joined over all visits, and what instances it may take for them."""
         before = self.calls.get(id(call))
-        joined = list(shapes) if before is None else [join(a, b) for a, b in zip(before[1], shapes)]
-        self.calls[id(call)] = (call, joined)
+        if before is None:
+            self.calls[id(call)] = call, shapes, resolution
+            return
+        joined = [join(a, b) for a, b in zip(before[1], shapes)]
+        if joined == shapes:
+            self.calls[id(call)] = call, joined, resolution
+        elif joined != before[1]:
+            self.calls[id(call)] = call, joined, None
 
     # ---- certainty
 

@@ -90,6 +90,8 @@ def join(a: Shape, b: Shape) -> Shape:
         return b if a.never else a
     if a.rank is None or a.rank != b.rank or a.extents is None or b.extents is None:
         return at_least(min(_min_rank(a), _min_rank(b)))
+    if a is b:
+        return a
     extents = tuple(x if x == y else None for x, y in zip(a.extents, b.extents))
     return Shape(a.rank, extents, a.rank, a.value if extents == a.extents and same_value(a.value, b.value) else None)
 
@@ -106,6 +108,8 @@ def meet(a: Shape, b: Shape) -> Shape:
     """What is known of a value that is both; bottom where they contradict each other."""
     if a.never or b.never:
         return BOTTOM
+    if a.rank == 0 and b.rank == 0:  # most are scalars
+        return b if a.value is None else a
     if a.rank is None or a.extents is None:
         a, b = b, a
     if a.rank is None or a.extents is None:

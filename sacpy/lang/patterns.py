@@ -17,7 +17,7 @@ from sacpy.lang.ast import AnyShape, Feature, FixedExtent, NamedExtent, RankSlic
 from sacpy.lang.core import Signature, Slot
 from sacpy.lang.lattice import at_least, brackets, constant, outer, scalar, without_value
 from sacpy.lang.plan import least, parameter_names
-from sacpy.lang.types import Shape, known, of_rank
+from sacpy.lang.types import SCALAR, Shape, known, of_rank
 from sacpy.nodes import Node, Record, field
 
 Extents = tuple[int | None, ...]
@@ -99,6 +99,8 @@ def names_of(signature: Signature) -> Bindings:
 
 def instantiate(slot: Slot, bindings: Bindings) -> Shape:
     """The shape a slot declares, with the names' values filled in."""
+    if not slot.pattern and not slot.cell:
+        return SCALAR
     extents: list[int | None] = []
     minimum, open_ = 0, False
     for feature in slot.pattern or ():
@@ -147,16 +149,18 @@ class _Matcher:
         self.bindings = bindings
         self.violations: dict[tuple[object, ...], Violation] = {}
         self.found: list[Shape] = []
+        # whether the number of axes that a feature stands for may follow from what another slot binds
+        self.is_open = any(isinstance(f, RankSlice) and isinstance(f.rank, str) for s in slots for f in s.pattern or ())
 
     def run(self, shapes: Sequence[Shape]) -> Match:
         """Propagates until nothing changes; then all violations are known, and each is reported once."""
         self.found = list(shapes)
         while True:
-            before = dict(self.bindings.ints), dict(self.bindings.shapes), len(self.violations)
+            before = (dict(self.bindings.ints), dict(self.bindings.shapes), len(self.violations)) if self.is_open else None
             for arg, (slot, shape) in enumerate(zip(self.slots, shapes)):
-                if not shape.never:
+                if not (shape.never or (shape.rank == 0 and not slot.pattern and not slot.cell)):  # most are scalars
                     self._slot(arg, slot, shape)
-            if before == (self.bindings.ints, self.bindings.shapes, len(self.violations)):
+            if before is None or before == (self.bindings.ints, self.bindings.shapes, len(self.violations)):
                 break
         self._make_complete()
         return Match(self.bindings, tuple(self.violations.values()))
