@@ -218,7 +218,7 @@ def _statements(block: Block) -> Iterator[Stmt]:
 def call(frame: Frame, analyzer: Analyzer, c: Call, count: int, span: Span) -> list[Shape]:
     """The shapes of the `count` results of a call. Raises `Fails`."""
     shapes = [frame.shape(a) for a in c.args]
-    if any([s.never for s in shapes]):
+    if any(s.never for s in shapes):
         return [BOTTOM] * count
     asked = c.candidates, _told_apart(shapes)
     looked = analyzer.looked.get(asked)

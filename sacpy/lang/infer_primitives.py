@@ -19,7 +19,7 @@ from sacpy.lang.types import ANY, BITS, BOTTOM, SCALAR, Scalar, Shape, of_rank
 
 def apply(operation: Operation) -> Shape:
     """The result of a primitive."""
-    if any([s.never for s in operation.shapes]):
+    if any(s.never for s in operation.shapes):
         return BOTTOM
     return RULES[operation.op](_check_form(operation))
 

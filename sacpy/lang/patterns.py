@@ -156,11 +156,11 @@ class _Matcher:
         """Propagates until nothing changes; then all violations are known, and each is reported once."""
         self.found = list(shapes)
         while True:
-            before = (dict(self.bindings.ints), dict(self.bindings.shapes), len(self.violations)) if self.is_open else None
+            before = (dict(self.bindings.ints), dict(self.bindings.shapes), len(self.violations))
             for arg, (slot, shape) in enumerate(zip(self.slots, shapes)):
                 if not (shape.never or (shape.rank == 0 and not slot.pattern and not slot.cell)):  # most are scalars
                     self._slot(arg, slot, shape)
-            if before is None or before == (self.bindings.ints, self.bindings.shapes, len(self.violations)):
+            if not self.is_open or before == (self.bindings.ints, self.bindings.shapes, len(self.violations)):
                 break
         self._make_complete()
         return Match(self.bindings, tuple(self.violations.values()))
