@@ -275,7 +275,7 @@ class WithLoops(Patterns):
         """Opens a loop over all indices, which asks after some cells."""
         done, ahead = self.fresh("done"), self.fresh("ahead")
         if asked is not None:
-            self.emit(f"{done}, {ahead} = 0, {ROW} if {cells} >= {FEW} else -1", p.span)
+            self.emit(f"{done}, {ahead} = 0, {ROW} if {FEW} <= {cells} >= {asked.name}.first else -1", p.span)
         self.emit(f"for {index} in _product({ranges}):", p.span)
         self.indent += 1
         self.loops += 1
@@ -291,7 +291,8 @@ class WithLoops(Patterns):
         axis, ahead, row = self.fresh("axis"), self.fresh("ahead"), self.fresh("row")
         self.emit(f"{axis} = {box.outermost}", p.span)
         at = ROW if len(ranges) == 1 else 1
-        self.emit(f"{ahead} = {axis}[{at}] if len({axis}) > {at} and {cells} >= {FEW} else None", p.span)
+        asks = f"len({axis}) > {at} and {FEW} <= {cells} >= {asked.name}.first"
+        self.emit(f"{ahead} = {axis}[{at}] if {asks} else None", p.span)
         self.emit(f"for {name} in {axis}:", p.span)
         self.indent += 1
         self.emit(f"if {name} == {ahead}:", p.span)

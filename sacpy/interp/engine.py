@@ -33,7 +33,7 @@ class Left(Exception):
 
 class Turn(Protocol):
     """What generated code asks about a loop or with-loop. `first`: how many rounds of an execution before it asks for
-    the first time; of a with-loop the cells from which on it asks before the first of them."""
+    the first time; of a with-loop the cells from which on it asks."""
 
     @property
     def first(self) -> int: ...

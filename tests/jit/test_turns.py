@@ -251,10 +251,12 @@ def test_a_loop_that_was_brief_is_looked_at_as_soon_as_ever_when_it_takes_long(m
     first = turn.first
     for _ in range(20):
         now += 1.0  # seconds between two executions, which are not theirs
-        turn(turn.first, -1, (0, 100))
+        done = turn.first
+        turn(done, -1, (0, 100))
         now += 1e-6
-        turn(turn.first + 16, -1, (0, 100))
-    assert first < turn.first == turns.LATER
+        turn(done + 17, -1, (0, 100))
+    each = 1e-6 / 17  # seconds of a round
+    assert turns.LATER < turn.first <= turns.BRIEF / each
     for done in range(turn.first, turn.first + 5):
         turn(done, -1, (0, 100))
         now += turns.LOOK

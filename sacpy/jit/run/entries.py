@@ -15,6 +15,8 @@ from typing import Any
 from sacpy.jit.run.versions import FIRST, REVIEW
 
 GIVEN = 1 << 16  # calls of a recursion between two looks at most
+SAMPLED = 15  # brief calls between two that are timed, at most
+BRIEF_CALL = 10e-6  # seconds of such a call: to time it takes a part of that which can be felt
 RERUNS = 3  # calls within each other that are run again; then nothing runs natively
 
 
@@ -47,18 +49,48 @@ def watcher(
     params: int, arrays: tuple[int, ...], ints: tuple[int, ...], recursive: bool
 ) -> Callable[..., Callable[..., Any]]:
     """Makes functions that count interpreted calls and time the outermost. What is spent on compiling while they run is
-    not theirs. `recursive`: while the outermost is in progress, calls go to a function that does less: it counts
-    `left`, of the `given` calls until it is time to look again."""
+    not theirs. Of brief calls some are timed, which stand for the `given` ones before, of which `left` are to come.
+    `recursive`: while the outermost is in progress, calls go to a function that does less: it counts `left`, of the
+    `given` calls until it is time to look again."""
     args = ", ".join([f"a{i}" for i in range(params)] + [f"o{i}" for i in range(len(arrays))])
     values = "".join(f"a{i}, " for i in range(params))
     larger = "".join(f" or type(a{i}) is ndarray and a{i}.size > site.large" for i in arrays)
     grown = larger + "".join(f" or a{i} > site.large" for i in ints)
-    watching = f"""def watching({args}):
- if (site.calls >= site.ahead{grown}) and site.look(({values})): return site.entry({args})
-"""
+    tests = grown.removeprefix(" or ")
+    skips = f"left and site.calls < site.ahead{f' and not ({tests})' * bool(tests)}"
+    look = f"""if (site.calls >= site.ahead{grown}) and site.look(({values})): return site.entry({args})"""
     if not recursive:
         return _compiled(f"""def make(site, engine, clock, ndarray):
-{indent(watching, " ")}{_interpreted(args, 2)} return watching
+ run = None
+ left = given = 0
+ def watching({args}):
+  nonlocal run, left, given
+  if {skips}:
+   left -= 1
+   site.calls += 1
+   return run({args})
+  before, left, given = given - left, 0, 0
+  {look}
+  site.calls += 1
+  active = site.active
+  site.active = active + 1
+  if active:
+   try: return site.interpreted({args})
+   finally: site.active = active
+  outer, engine.inner = engine.inner, 0.0
+  site.started = clock() - engine.compiling
+  try: return site.interpreted({args})
+  finally:
+   site.active = 0
+   taken = clock() - engine.compiling - site.started
+   if taken < {BRIEF_CALL}:
+    run, left = site.interpreted, min(2 * before + 1, {SAMPLED})
+    given = left
+   taken += before * min(taken, {BRIEF_CALL})
+   site.seconds += taken
+   site.own += taken - engine.inner
+   engine.inner = outer + taken
+ return watching
 """)
     return _compiled(f"""def make(site, engine, clock, ndarray):
  run = None
@@ -73,7 +105,9 @@ def watcher(
    site.calls += 1
    given = left = min(max(site.ahead - site.calls, 0), {GIVEN})
   return run({args})
-{indent(watching, " ")}  nonlocal run, left, given
+ def watching({args}):
+  {look}
+  nonlocal run, left, given
   if site.active: return within({args})
   site.calls += 1
   outer, engine.inner = engine.inner, 0.0

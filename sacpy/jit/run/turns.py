@@ -39,8 +39,9 @@ if TYPE_CHECKING:
 
 FAR = 1 << 62  # rounds until somebody asks who need not ask again
 SOON = 16  # rounds until the first look
-LATER = 256  # where those before were brief: rounds until then, at most; of with-loops `FEW` cells
+LATER = 256  # where those before were brief: rounds until then, or more if they take less than `BRIEF`; cells: `FEW`
 LOOK = 1e-3  # seconds between two looks, about; less than that tells nothing
+BRIEF = LOOK / 4  # seconds of an execution that need not have been looked at
 CALL = 20e-6  # seconds that going over to native code takes, besides the copies of arrays
 LATE = 1e-3  # seconds of native code behind which a failure is looked for natively
 STRETCH = 5e-3  # seconds that a stretch of rounds takes, about
@@ -69,6 +70,7 @@ class Turn:
         self._failures = 0
         self._for_next = False  # whether something has been compiled for the runs that follow
         self._done = FAR  # of this execution, when it was looked at last
+        self._next = FAR  # and when it is going to be
         self._at = 0.0  # and when that was, on a clock that compiling does not move
         self._began = 0.0  # when this execution began, about
         self._each = 0.0  # seconds that a round takes; of a with-loop, an estimate at first
@@ -85,7 +87,7 @@ class Turn:
         now = self._clock()
         if not self.room.foreseen:
             self.engine.foresee(self.room)
-        if done <= self._done:
+        if done <= self._done or self._next != done == self.first:  # another execution
             if self._done != FAR:
                 self._put_off(self._at - self._began, LATER)
             self._began = now - done * self._each
@@ -105,7 +107,9 @@ class Turn:
             self._done = FAR
         self._at = self._clock()  # what has been thought here is not the loop's
         self._began += self._at - now
-        return max(1, min(max(SOON, done), int(LOOK / self._each))) if self._each else SOON
+        ahead = max(1, min(max(SOON, done), int(LOOK / self._each))) if self._each else SOON
+        self._next = done + ahead
+        return ahead
 
     def _clock(self) -> float:
         """Seconds of this thread; neither compiling nor generating code moves it, nor do other processes."""
@@ -129,13 +133,14 @@ class Turn:
         self._done = 0
 
     def _put_off(self, seconds: float, most: int) -> None:
-        """An execution took so many seconds: where that tells nothing, the next is looked at later."""
-        if self._failures or not SOON <= self.first <= most:  # who decided that has other reasons
+        """An execution took so many seconds: where that tells nothing, the next is looked at later. What becomes long
+        in there then, a loop or a call, is looked at by itself, and so is what this is in."""
+        if self._failures or not SOON <= self.first < FAR:  # who decided that has other reasons
             return
         if seconds >= LOOK:
             self.first = SOON
-        elif seconds < LOOK / 4:
-            self.first = min(2 * self.first, most)
+        elif seconds < BRIEF:
+            self.first = min(2 * self.first, max(most, int(BRIEF / self._each)) if self._each else most)
 
     def _is_wanted(self, values: tuple[Value, ...]) -> bool:
         """Whether an earlier run has found that the rest is worth it, and its code is there."""
