@@ -217,7 +217,8 @@ class Engine:
             name = unit.room.fingerprints.digest(unit.key, kind, self.options)
             there = name in self._compiled or self.tools.cache.has(name)
             unit.prices[kind] = 0.0 if there else usual
-        libraries = LIBRARIES if unit.prices[kind] and "llvmlite" not in sys.modules else 0.0
+        is_loaded = "llvmlite" in sys.modules or self.makers.has_process
+        libraries = LIBRARIES if unit.prices[kind] and not is_loaded else 0.0
         return loading + libraries + unit.prices[kind] * self._slowness
 
     def _load_native(self) -> None:

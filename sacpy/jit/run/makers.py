@@ -96,6 +96,11 @@ class Makers:
         return any(number == room.number for _, number in self._told)
 
     @property
+    def has_process(self) -> bool:
+        """Whether there is a process, which has loaded, or is loading, what compiling takes."""
+        return bool(self._forks) and not self._forks[-1].ended
+
+    @property
     def is_idle(self) -> bool:
         """Whether a process would begin at once."""
         return not self._forks or not self._forks[-1].is_busy
