@@ -17,9 +17,10 @@ from sacpy.jit.failures import CheckFailed, OutOfMemory, TooDeep, Unsupported
 from sacpy.jit.run.contract import Compiled
 from sacpy.jit.run.cost import STEP
 from sacpy.jit.run.dispatch import Site
-from sacpy.jit.run.engine import NATIVE, Engine
+from sacpy.jit.run.engine import LIBRARIES, NATIVE, Engine
 from sacpy.jit.run.entries import watcher
 from sacpy.jit.run.judgement import EARLY
+from sacpy.jit.run.makers import Makers
 from sacpy.jit.run.report import Counts, Report
 from sacpy.jit.run.versions import TRIAL
 from sacpy.lang.diagnostics import SacError, render_text
@@ -497,3 +498,37 @@ def test_a_large_argument_is_looked_at_between_two_brief_calls_that_are_timed() 
     for _ in range(20):
         watching(5)
     assert looked[1] == (5,) and len(looked) == 13  # from the 60th on, as long as nobody puts that off
+
+
+def test_a_version_that_nobody_has_come_for_keeps_no_other_from_being_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+
+    def beside(engine: Engine, unit: Any, kind: Any, sure: bool) -> Any:
+        asked.append(kind)
+        return SimpleNamespace(over=False)
+
+    monkeypatch.setattr(Engine, "beside", beside)
+    call, engine = run(SUM, FakeCompiler(), target="auto", eager=False)
+    call("f", np.ones(3))
+    (site, *_) = engine.sites
+    vector, matrix = (np.ones(3),), (np.ones((3, 3)),)
+    for args in (vector, matrix):
+        engine.price(site, args, 1.0)
+    assert site.begin(vector, sure=True) and len(asked) == 1
+    assert site.begin(matrix, sure=True) and len(asked) == 1  # one at a time
+    (job,) = site.jobs.values()
+    job.over = True
+    assert site.begin(matrix, sure=True) and len(asked) == 2
+
+
+def test_who_waits_for_a_version_pays_for_loading_the_compiler_though_a_process_has_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delitem(sys.modules, "llvmlite", raising=False)
+    call, engine = run(LOOP, FakeCompiler(), target="auto", eager=False)
+    call("f", 10)
+    site = engine.sites[0]
+    alone = engine.price(site, (10,), 1.0)
+    monkeypatch.setattr(Makers, "has_process", True)
+    assert engine.price(site, (10,), 1.0, waits=True) == alone
+    assert engine.price(site, (10,), 1.0) == pytest.approx(alone - LIBRARIES)

@@ -252,7 +252,7 @@ class Site(Versions):
                 return Heat.COLD  # as a whole it could hardly be compiled; its parts are looked at by themselves
             self.large = max(2 * size, self._modest)
             expected = self._expected(args, size)
-            price = self.engine.price(self, args, expected)
+            price = self.engine.price(self, args, expected, waits=True)
             if expected >= SURE * price:
                 return Heat.HOT
             # for this call, which begins now, a version would come too late

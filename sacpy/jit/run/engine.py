@@ -201,9 +201,9 @@ class Engine:
         """How many bytes of arguments native code has copied, to update them."""
         return self.tools.context.copied
 
-    def price(self, unit: Versions, args: Sequence[Any], seconds: float) -> float:
-        """Seconds that a version for these arguments is expected to cost, for somebody who would spend `seconds`: who
-        would not even pay for loading it is told that, and nobody looks whether it is there."""
+    def price(self, unit: Versions, args: Sequence[Any], seconds: float, waits: bool = False) -> float:
+        """Seconds that a version for these arguments is expected to cost, for somebody who would spend `seconds`, or
+        `waits` for it: who would not even pay for loading it is told that, and nobody looks whether it is there."""
         if self.policy.price is not None:
             return self.policy.price
         loading = LOADING + (0.0 if "sacpy.jit.host.native" in sys.modules else NATIVE)
@@ -215,11 +215,10 @@ class Engine:
             if seconds < usual * UNLIKELY and not unit.room.records.wants(unit.key, kind):
                 return loading + usual
             name = unit.room.fingerprints.digest(unit.key, kind, self.options)
-            there = name in self._compiled or self.tools.cache.has(name)
-            unit.prices[kind] = 0.0 if there else usual
-        is_loaded = "llvmlite" in sys.modules or self.makers.has_process
-        libraries = LIBRARIES if unit.prices[kind] and not is_loaded else 0.0
-        return loading + libraries + unit.prices[kind] * self._slowness
+            unit.prices[kind] = 0.0 if name in self._compiled or self.tools.cache.has(name) else usual
+        if unit.prices[kind] and "llvmlite" not in sys.modules and (waits or not self.makers.has_process):
+            loading += LIBRARIES
+        return loading + unit.prices[kind] * self._slowness
 
     def _load_native(self) -> None:
         """Loads what native code needs, while there is none."""

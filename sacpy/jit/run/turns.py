@@ -175,9 +175,9 @@ class Turn:
         if not self._is_worth(values, seconds):
             return False
         unit = self._rest
-        return (unit is not None and seconds >= SURE * self.engine.price(unit, values, seconds)) or not self._is_begun(
-            values
-        )
+        if unit is not None and seconds >= SURE * self.engine.price(unit, values, seconds, waits=True):
+            return True
+        return not self._is_begun(values)
 
     def _is_begun(self, values: tuple[Value, ...]) -> bool:
         """Whether the rest, which is worth it, is being made beside the program."""

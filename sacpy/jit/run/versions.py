@@ -233,8 +233,8 @@ class Versions:
         kind = self.kind(args)
         if kind is None or kind in self.versions or kind in self.refused:
             return False
-        if self.jobs and kind not in self.jobs:  # one at a time: others may be as good for these arguments
-            return not all(job.over for job in self.jobs.values())
+        if kind not in self.jobs and not all(job.over for job in self.jobs.values()):
+            return True  # one at a time: others may be as good for these arguments
         if not self._room and self.detail < Detail.RANKS:
             self.detail, self._room = Detail(self.detail + 1), VERSIONS
             return self._begin(args, sure)
