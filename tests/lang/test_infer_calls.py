@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from sacpy.lang.core import Function, Native, Signature, Stmt
+from sacpy.lang.core import Block, Function, Native, Signature, Stmt
 from sacpy.lang.dispatch import Certain, Possible
 from sacpy.lang.infer import Inference, Inferrer, infer
+from sacpy.lang.infer_frame import Frame
 from sacpy.lang.lattice import at_least, scalar, vector
 from sacpy.lang.source import Source, Span
 from sacpy.lang.types import ANY, SCALAR, Shape, known, of_rank
@@ -292,3 +293,25 @@ def test_what_may_not_be_reached_in_a_library_function_is_not_said() -> None:
     elsewhere = replace(careful, signature=replace(careful.signature, span=Span(library, 0, 4)))
     assert errors("over", 0, "p", functions=(elsewhere,), params=[("bool", "p", None)]) == []
     assert errors("over", 0, c(True), functions=(elsewhere,)) == [("E0508", "division by zero")]
+
+
+def test_signed_zeros_are_other_arguments_of_the_same_call() -> None:
+    same = fun(sig("same", [("double", "a", None)], [("double", "", None)], inlining="inline"), [], "a")
+    statements: list[Stmt] = [let("double x", call("same", 0.0)), let("double y", call("same", -0.0))]
+    found = run(statements, same)
+    assert [repr(found.types[name].shape.value) for name in "xy"] == ["(0.0,)", "(-0.0,)"]
+
+
+def test_instances_are_those_of_all_visits_of_a_call() -> None:
+    class Visits(Frame):
+        def block(self, block: Block) -> None: ...
+
+    visits, here = Visits(None), call("f", "a")
+    first, second = (Certain(sig("f", [("int", "a", text)], [])) for text in ("3", "."))
+    for shape, resolution in ((known((3,)), first), (known((3,)), first)):
+        visits.record(here, [shape], resolution)
+    assert visits.calls[id(here)] == (here, [known((3,))], first)
+    visits.record(here, [known((4,))], second)
+    assert visits.calls[id(here)] == (here, [of_rank(1)], None)  # neither was asked for all of them
+    visits.record(here, [of_rank(1)], second)
+    assert visits.calls[id(here)] == (here, [of_rank(1)], second)

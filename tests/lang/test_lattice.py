@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sacpy.lang.lattice import at_least, constant, first_difference, join, scalar, show, size, vector, widen
+from sacpy.lang.lattice import at_least, constant, first_difference, join, meet, scalar, show, size, vector, widen
 from sacpy.lang.types import ANY, BOTTOM, SCALAR, Shape, known, of_rank
 
 
@@ -57,3 +57,9 @@ def test_widening_forgets_value_then_extents_then_rank() -> None:
     assert states[1] == of_rank(1)
     assert widen(of_rank(1), of_rank(2), at_least(1), 2) == at_least(1)
     assert widen(at_least(2), SCALAR, ANY, 5) == ANY
+
+
+def test_a_scalar_whose_value_one_side_knows_has_that_value() -> None:
+    assert meet(SCALAR, scalar(5)) == meet(scalar(5), SCALAR) == scalar(5)
+    assert meet(SCALAR, SCALAR) == SCALAR
+    assert meet(scalar(0.0), scalar(-0.0)).value == (0.0,)

@@ -213,3 +213,10 @@ def test_plan_and_matcher_agree_on_actual_shapes(slots: list[tuple[str, tuple[in
         return
     arguments = [scalar(i), *(constant(extents, None) for _, extents in slots)]
     assert passes(signature, arguments) == (not match_arguments(signature, arguments).violations)
+
+
+def test_a_rank_that_a_later_argument_binds_is_known_to_the_earlier_ones() -> None:
+    signature = sig("f", [("int", "a", "n:s,m:t"), ("int", "b", "n:s")], [("int", "", "m:t")])
+    found = match_arguments(signature, [known((2, 3, 4)), known((2, 3))])
+    assert not found.violations
+    assert instantiate(signature.results[0], found.bindings) == known((4,))
