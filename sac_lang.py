@@ -87,13 +87,21 @@ def _end(status: int) -> None:
     has something to say then."""
     import atexit
 
+    if not _flushed():
+        return
+    atexit._run_exitfuncs()
+    _flushed()  # what those have said
+    os._exit(status)
+
+
+def _flushed() -> bool:
+    """Whether all that has been written is out."""
     try:
         sys.stdout.flush()
         sys.stderr.flush()
     except (OSError, ValueError, AttributeError):
-        return
-    atexit._run_exitfuncs()
-    os._exit(status)
+        return False
+    return True
 
 
 def problem() -> str:

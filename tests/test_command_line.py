@@ -310,7 +310,7 @@ def test_the_process_ends_with_the_command_where_nothing_else_is_in_it(
     (tmp_path / "p.sac").write_text("use StdIO: all; use Array: all; int main() { print(iota(100000)); return 7; }")
     done = subprocess.run(
         [sys.executable, *way, "run", str(tmp_path / "p.sac")],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])},
+        env={**os.environ, "PYTHONUNBUFFERED": "", "PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])},
         capture_output=True,
         text=True,
         check=False,
