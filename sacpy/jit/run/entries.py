@@ -20,9 +20,9 @@ BRIEF_CALL = 10e-6  # seconds of such a call: to time it takes a part of that wh
 RERUNS = 3  # calls within each other that are run again; then nothing runs natively
 
 
-def _interpreted(args: str, depth: int) -> str:
-    """The lines of a call that is interpreted, so deep in a function: it is counted, and timed if it is the
-    outermost."""
+def _interpreted(args: str, depth: int, timed: str = "") -> str:
+    """The lines of a call that is interpreted, so deep in a function: it is counted, and timed if it is the outermost.
+    `timed`: what is done then about the seconds that it has `taken`."""
     return indent(
         f"""site.calls += 1
 active = site.active
@@ -36,7 +36,7 @@ try: return site.interpreted({args})
 finally:
  site.active = 0
  taken = clock() - engine.compiling - site.started
- site.seconds += taken
+{timed} site.seconds += taken
  site.own += taken - engine.inner
  engine.inner = outer + taken
 """,
@@ -60,6 +60,11 @@ def watcher(
     skips = f"left and site.calls < site.ahead{f' and not ({tests})' * bool(tests)}"
     look = f"""if (site.calls >= site.ahead{grown}) and site.look(({values})): return site.entry({args})"""
     if not recursive:
+        sample = f""" if taken < {BRIEF_CALL}:
+  run, left = site.interpreted, min(2 * before + 1, {SAMPLED})
+  given = left
+ taken += before * min(taken, {BRIEF_CALL})
+"""
         return _compiled(f"""def make(site, engine, clock, ndarray):
  run = None
  left = given = 0
@@ -71,26 +76,7 @@ def watcher(
    return run({args})
   before, left, given = given - left, 0, 0
   {look}
-  site.calls += 1
-  active = site.active
-  site.active = active + 1
-  if active:
-   try: return site.interpreted({args})
-   finally: site.active = active
-  outer, engine.inner = engine.inner, 0.0
-  site.started = clock() - engine.compiling
-  try: return site.interpreted({args})
-  finally:
-   site.active = 0
-   taken = clock() - engine.compiling - site.started
-   if taken < {BRIEF_CALL}:
-    run, left = site.interpreted, min(2 * before + 1, {SAMPLED})
-    given = left
-   taken += before * min(taken, {BRIEF_CALL})
-   site.seconds += taken
-   site.own += taken - engine.inner
-   engine.inner = outer + taken
- return watching
+{_interpreted(args, 2, sample)} return watching
 """)
     return _compiled(f"""def make(site, engine, clock, ndarray):
  run = None

@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 
 FAR = 1 << 62  # rounds until somebody asks who need not ask again
 SOON = 16  # rounds until the first look
-LATER = 256  # where those before were brief: rounds until then, or more if they take less than `BRIEF`; cells: `FEW`
+# where executions before were brief: rounds until then, at most, or as many as take `BRIEF`; of with-loops `FEW` cells
+LATER = 256
 LOOK = 1e-3  # seconds between two looks, about; less than that tells nothing
 BRIEF = LOOK / 4  # seconds of an execution that need not have been looked at
 CALL = 20e-6  # seconds that going over to native code takes, besides the copies of arrays
@@ -70,8 +71,8 @@ class Turn:
         self._failures = 0
         self._for_next = False  # whether something has been compiled for the runs that follow
         self._done = FAR  # of this execution, when it was looked at last
-        self._next = FAR  # and when it is going to be
         self._at = 0.0  # and when that was, on a clock that compiling does not move
+        self._next = FAR  # at which round it is going to be looked at next
         self._began = 0.0  # when this execution began, about
         self._each = 0.0  # seconds that a round takes; of a with-loop, an estimate at first
         if isinstance(statement, Let) and isinstance(statement.rhs, WithLoop):
