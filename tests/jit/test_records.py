@@ -220,3 +220,44 @@ int all(double end) { return slow(end) + little(5); }"""
     asked.clear()
     run(tmp_path, "all", 2.0e7, text=text)
     assert "_MAIN::little/0" not in asked
+
+
+VECTORS = """use Array: all;
+double f(double[*] v) { return sum(v * v); }
+"""
+
+
+def kinds_made_ahead(
+    seconds: dict[int, float], monkeypatch: pytest.MonkeyPatch, price: float, native: float = 0.0, version: int = 9
+) -> list[int]:
+    """The ranks for which versions are made when calls with arrays of some have taken so many seconds, which were the
+    last that was looked at each time. There is a version for those of rank `version`."""
+    program, _ = Workspace().load_text(VECTORS)
+    engine = Engine("auto", cache=Cache(None), defects=True)
+    evaluator = Evaluator(program, World.captured(), engine=engine)
+    key = program.key(program.main.own("f")[0], ())
+    evaluator.call(key, (np.ones(2),))
+    (site,) = (s for s in engine.sites if s.key == key)
+    site.spent.clear()
+    site.latest, site.seconds = None, 0.0
+    for rank, taken in seconds.items():
+        site._share_out()
+        site.latest = site.kind((np.ones((2,) * rank),))
+        site.seconds += taken
+        if rank == version:
+            site.versions[site.latest] = None  # type: ignore[assignment, index]
+    made: list[int] = []
+    monkeypatch.setattr(engine, "usual_price", lambda unit: price)
+    monkeypatch.setattr(engine, "beside", lambda unit, kind, sure: (made.append(len(kind[0])), object())[1])
+    assert site.look_ahead(native) == bool(made)
+    return made
+
+
+def test_each_kind_of_arguments_that_took_long_is_made_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
+    took = {1: 0.125, 2: 0.75, 3: 0.25}
+    price = 0.25 * dispatch.RUNS
+    assert kinds_made_ahead(took, monkeypatch, price) == [2, 3]
+    assert kinds_made_ahead(took, monkeypatch, price, native=0.125) == [2], "so much of it was native already"
+    assert kinds_made_ahead(took, monkeypatch, price, version=2) == [3]
+    assert kinds_made_ahead({**took, 4: 0.0}, monkeypatch, price) == [2, 3]
+    assert kinds_made_ahead(took, monkeypatch, 2 * dispatch.RUNS) == []

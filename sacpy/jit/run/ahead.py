@@ -1,8 +1,8 @@
 """What is compiled when a program has ended: what it would have gained by most, for the next call or the next run.
 
 In: the functions that were watched, and the loops that were left, of one program. Out: jobs for the process beside, one
-for each function whose interpreted calls took longest; of functions that call each other that outside, which does all
-of it in one call. Functions that are outlined are looked at by their regions.
+for each kind of arguments of the functions whose interpreted calls took longest; of functions that call each other that
+outside, which does all of it in one call. Functions that are outlined are looked at by their regions.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def make_ahead(sites: Sequence[Site], units: Iterable[Versions], least: float) -> None:
     """Has made what is worth it in a few runs. `least`: seconds that a function has taken at least."""
     known = {site.key: site for site in sites}
-    slow = sorted((s for s in sites if s.seconds >= least and not s.versions), key=lambda s: s.seconds, reverse=True)
+    slow = sorted((s for s in sites if is_slow(s, least)), key=lambda s: s.seconds, reverse=True)
     left = seconds_of_rests(units)
     covered = {owner(key) for key in known if owner(key) != key}
     for site in slow:
@@ -31,6 +31,11 @@ def make_ahead(sites: Sequence[Site], units: Iterable[Versions], least: float) -
             native = sum(v.seconds for key in inside for v in known[key].versions.values())
             if site.look_ahead(native + sum(left.get(key, 0.0) for key in inside)):
                 covered |= inside
+
+
+def is_slow(site: Site, least: float) -> bool:
+    """Whether a function has taken so many seconds interpreted, for arguments that there may be a version for."""
+    return site.seconds >= least and sum(site.slow().values()) >= least
 
 
 def _reached(site: Site, known: Mapping[str, Site]) -> set[str]:

@@ -94,6 +94,7 @@ class Site(Versions):
         # the kind of the last outermost call that was looked at, and the size of its largest argument
         self.latest: Kind | None = None
         self.latest_size = 0
+        self.spent: dict[Kind, float] = {}  # of the seconds, those between such calls of a kind and the next ones
         self._at_once = False  # whether a version was begun with its first call
         self._given: tuple[Value, ...] = ()  # of that call, while it may be begun anew
         # of the last estimate: its seconds, and the interpreted calls and their seconds before; and what part of it
@@ -202,6 +203,7 @@ class Site(Versions):
         """Whether a version for these arguments is to be had now. One that may not be worth it is made beside the
         program, and had when it is there."""
         if not self.active:
+            self._share_out()
             self.latest, self.latest_size = self.kind(args), max((_size(a) for a in args), default=0)
         if self.waits(args):
             self._put_off(AWAIT)
@@ -319,22 +321,32 @@ class Site(Versions):
             self._cooled_calls, self.large, self.ahead = self.calls, self._modest, self.calls + 1
         return found
 
+    def _share_out(self) -> None:
+        """What has been spent since the last look is put down to the kind that was met then."""
+        if self.latest is not None:
+            self.spent[self.latest] = self.spent.get(self.latest, 0.0) + self.seconds - sum(self.spent.values())
+
+    def slow(self) -> dict[Kind, float]:
+        """The seconds that its interpreted calls took, by kind, most first; without kinds that there is a version for,
+        or that there can be none for."""
+        self._share_out()
+        kinds = [k for k in self.spent if k not in self.versions and k not in self.refused]
+        return {k: self.spent[k] for k in sorted(kinds, key=self.spent.__getitem__, reverse=True)}
+
     def look_ahead(self, native: float) -> bool:
-        """After a run: has a version made beside whatever comes, where all that its calls took was worth the price in a
-        few runs, for the next call or the next run. Whether it is. `native`: seconds of its calls that were spent in
-        native code."""
-        kind, price = self.latest, self.engine.usual_price(self)
-        if kind is None or self.versions or self.refused or RUNS * (self.seconds - native) < price:
+        """After a run: has versions made beside whatever comes, for the kinds of arguments of which all that its calls
+        took was worth the price in a few runs, for the next call or the next run. Whether there is one. `native`:
+        seconds of its calls that were spent in native code."""
+        price, interpreted = self.engine.usual_price(self), self.seconds - native
+        if RUNS * interpreted < price or not self.room.is_pure(self.function):  # nor could it be compiled
             return False
-        if not self.room.is_pure(self.function):  # nor could it be compiled
-            return False
-        if not self.jobs:
-            job = self.engine.beside(self, kind, True)
-            if job is None:
-                return False
-            self._room -= 1
-            self.jobs[kind] = job
-        return True
+        for kind, seconds in self.slow().items():
+            if kind not in self.jobs and self._room and RUNS * seconds * interpreted / self.seconds >= price:
+                job = self.engine.beside(self, kind, True)
+                if job is not None:
+                    self._room -= 1
+                    self.jobs[kind] = job
+        return bool(self.jobs)
 
     # ---- when native code does not come to an end
 

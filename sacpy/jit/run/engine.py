@@ -409,7 +409,7 @@ class Engine:
                 if room is None:  # it has been closed
                     continue
                 sites, units = self.sites.of(evaluator), self.units.of(evaluator)
-                if self.policy.beside and any(s.seconds >= COMPILING and not s.versions for s in sites):
+                if self.policy.beside and any(s.seconds >= COMPILING for s in sites):
                     from sacpy.jit.run.ahead import make_ahead
 
                     make_ahead(sites, units, COMPILING)
