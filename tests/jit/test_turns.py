@@ -234,7 +234,8 @@ def test_a_loop_whose_rounds_are_over_at_once_is_soon_left_in_peace(monkeypatch:
     assert len(asked) < 60  # two for each of the 300 otherwise
 
 
-def test_a_loop_that_was_brief_is_looked_at_as_soon_as_ever_when_it_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
+def turn_of_a_loop(monkeypatch: pytest.MonkeyPatch) -> turns.Turn:
+    """What a loop asks, which goes on interpreted whatever it takes."""
     made: list[turns.Turn] = []
     make = turns.Turn.__init__
 
@@ -244,10 +245,27 @@ def test_a_loop_that_was_brief_is_looked_at_as_soon_as_ever_when_it_takes_long(m
 
     monkeypatch.setattr(turns.Turn, "__init__", keeping)
     run("use Array: all; int f(int n) { i = 0; while (i * i < n) { i = i + 1; } return i; }", "f", 100)
-    (turn,) = made
-    now = 0.0
-    monkeypatch.setattr(turns.Turn, "_clock", lambda turn: now)
     monkeypatch.setattr(turns.Turn, "_is_due", lambda *args: False)
+    return made[0]
+
+
+def test_a_round_that_was_disturbed_does_not_have_brief_loops_looked_at_for_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    turn, now = turn_of_a_loop(monkeypatch), 0.0
+    monkeypatch.setattr(turns.Turn, "_clock", lambda turn: now)
+    turn(turn.first, -1, (0, 100))
+    now += 0.9 * turns.LOOK  # a page fault, a module that is loaded
+    turn(2 * turn.first, -1, (0, 100))
+    for _ in range(20):  # each has one look at most
+        turn(turn.first, -1, (0, 100))
+        now += 1.5 * turn.first * 1e-7
+    assert turn.first >= turns.LATER
+
+
+def test_a_loop_that_was_brief_is_looked_at_as_soon_as_ever_when_it_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    turn, now = turn_of_a_loop(monkeypatch), 0.0
+    monkeypatch.setattr(turns.Turn, "_clock", lambda turn: now)
     first = turn.first
     for _ in range(20):
         now += 1.0  # seconds between two executions, which are not theirs

@@ -12,7 +12,7 @@ programs of the repository.
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import prod
+from math import inf, prod
 
 from sacpy.interp.runtime.calls import known_shape
 from sacpy.interp.values import Value
@@ -40,11 +40,11 @@ from sacpy.lang.dispatch import Certain, Possible
 from sacpy.lang.infer import Inference, Inferrer
 from sacpy.lang.lattice import constant, without_value
 from sacpy.lang.types import ANY, Shape
-from sacpy.lang.walk import defined, names
+from sacpy.lang.walk import defined, loops, names
 
 STEP = 0.05e-6  # seconds that the interpreter takes for a step
 CALLED = 5.0  # steps of a call that is not put in place
-CALLEE = 4.0  # and of a statement of a callee that is not looked at: of those in its loops and callees, once
+CALLEE = 4.0  # and of a statement of a callee with loops, of which nothing is known: of those in its loops, once
 ROUND = 1.0  # and of a round of a loop, beside its statements
 CELL = 1.0  # of a cell of a with-loop
 WITH_LOOP = 60.0  # of a with-loop, beside its cells
@@ -82,6 +82,7 @@ class Costs:
         self._guessed = False  # whether anything in the last estimate was a guess
         self._active: list[str] = []
         self._lengths: dict[str, int] = {}
+        self._straight: dict[str, float] = {}  # steps of functions without loops; inf of others
 
     def length(self, function: Function) -> int:
         """The number of statements of a function and of those that it calls, each counted as often as it stands there:
@@ -100,7 +101,7 @@ class Costs:
         match s:
             case Let(rhs=Call() as call):
                 length = self.length_of(call)
-                return CALLED + CALLEE * length if length > 1 else 1.0
+                return CALLED + min(self._straight_steps(call), CALLEE * length) if length > 1 else 1.0
             case Let(rhs=WithLoop() as loop):
                 return WITH_LOOP + self.unknown * self.cell(loop)
             case If():
@@ -108,6 +109,18 @@ class Costs:
             case Loop():
                 return self.unknown * (ROUND + self.steps(s.condition) + self.steps(s.body))
         return 1.0
+
+    def _straight_steps(self, call: Call) -> float:
+        """Those of a function without loops, whose length has been asked for; inf where there are some, or there may
+        be: in operations on arrays."""
+        key = call.candidates[0]
+        if key not in self._straight:
+            self._straight[key] = inf  # of a recursion
+            function = self.program.function(key)
+            slots = (*function.signature.params, *function.signature.results)
+            if not any(slot.pattern is not None or slot.cell for slot in slots) and not loops(function.body):
+                self._straight[key] = self.steps(function.body)
+        return self._straight[key]
 
     def cell(self, loop: WithLoop) -> float:
         """Those of a cell of a with-loop, about."""
@@ -257,16 +270,40 @@ class _Walk:
         """The number of indices, the whole result's where the bounds do not say."""
         upper, lower = self.value(p.upper), self.value(p.lower)
         if upper is None or (p.lower is not None and lower is None):
-            return frame or self.costs.guess()
+            found = self._between(p.lower, p.upper)
+            return frame or self.costs.guess() if found is None else found
         rank = max(len(upper), len(lower or ()))
         if self.shape(Var(p.index.name, p.span)).extents not in (None, (None,)):
             rank = (self.shape(Var(p.index.name, p.span)).extents or (rank,))[0] or rank
         below, above = _spread(lower or (0,), rank), _spread(upper, rank)
         return float(prod(max(b - a, 0) for a, b in zip(below, above)))
 
+    def _between(self, lower: Atom | None, upper: Atom | None) -> float | None:
+        """The number of indices of a box at a place that is not known, where its extents are told by its bounds."""
+        corners = [self.definitions.get(a.name) if isinstance(a, Var) else None for a in (lower, upper)]
+        below, above = (c.rhs.elements if c and isinstance(c.rhs, ArrayCons) else () for c in corners)
+        if not below or len(below) != len(above):
+            return None
+        pairs = [(self._offset(a), self._offset(b)) for a, b in zip(below, above)]
+        return float(prod(max(b[1] - a[1], 0) for a, b in pairs)) if all(a[0] == b[0] for a, b in pairs) else None
+
+    def _offset(self, atom: Atom) -> tuple[str, int]:
+        """An int as the sum of a variable and a known int; "" for a variable where there is none."""
+        known = self.value(atom)
+        if known or not isinstance(atom, Var):
+            return "", known[0] if known else 0
+        match self.definitions.get(atom.name):
+            case Let(rhs=Call(name="+" | "-" as code, args=(a, b))):
+                for x, y in ((a, b), (b, a)) if code == "+" else ((a, b),):
+                    by = self.value(y)
+                    if by:
+                        name, offset = self._offset(x)
+                        return name, offset + by[0] if code == "+" else offset - by[0]
+        return atom.name, 0
+
     def rounds(self, loop: Loop) -> float:
-        """How often a loop runs: known where a carried variable that begins with a known int is compared with one, and
-        moves by a constant."""
+        """How often a loop runs, at most: known where a carried variable that begins with a known int is compared with
+        one, and moves by a constant."""
         test = self.definitions.get(loop.test.name) if isinstance(loop.test, Var) else None
         if test is None or not isinstance(test.rhs, Call | Prim) or len(test.rhs.args) != 2:
             return self.costs.guess()
@@ -275,10 +312,20 @@ class _Walk:
             if not isinstance(moving, Var) or moving.name not in initial:
                 continue
             carried = initial[moving.name]
-            start, end, step = self.value(carried.initial), self.value(fixed), self._step(carried.update, moving.name)
+            step = self._step(carried.update, moving.name)
+            start, end = self._bound(carried.initial, "max"), self._bound(fixed, "min")
             if end is not None and step is not None:
-                return max(abs(end[0] - (start[0] if start else 0)) / step, 1.0)
+                return max(abs(end - (start or 0)) / step, 1.0)
         return self.costs.guess()
+
+    def _bound(self, atom: Atom, code: str) -> int | None:
+        """The int that an atom is; or what it is not above, being the least of some ("min"), or not below ("max")."""
+        known = self.value(atom)
+        made = self.definitions.get(atom.name) if isinstance(atom, Var) else None
+        if known is None and made is not None and isinstance(made.rhs, Call) and made.rhs.name == code:
+            bounds = [b for b in (self._bound(a, code) for a in made.rhs.args) if b is not None]
+            return (min if code == "min" else max)(bounds, default=None)
+        return known[0] if known else None
 
     def _step(self, update: Atom, name: str) -> float | None:
         """By how much a carried variable moves in a round."""

@@ -91,6 +91,7 @@ class Turn:
         if done <= self._done or self._next != done == self.first:  # another execution
             if self._done != FAR:
                 self._put_off(self._at - self._began, LATER)
+                self._each = min(self._each, max(now - self._at, 0.0) / done) if done else self._each  # at most
             self._began = now - done * self._each
         elif now > self._at:
             self._each = (now - self._at) / (done - self._done)
