@@ -44,6 +44,7 @@ def loop(bounds: str) -> float:
     [
         ("0; k < 10", 10),
         ("0; k < min(n, 10)", 10),
+        ("0; k < min(12, min(n, 5))", 5),
         ("max(n, 3); k < min(m, 10)", 7),
         ("max(0, n - m); k <= min(min(n, 7), m)", 7),
         ("0; k < max(n, 10)", cost.UNKNOWN),
@@ -79,7 +80,7 @@ def box(lower: str, upper: str) -> str:
 def test_a_box_at_a_place_that_nobody_knows_counts_what_it_has(lower: str, upper: str, cells: int) -> None:
     a = np.zeros((100, 100), np.int32)
     whole = call(box("0, 0", "100, 100"), a, V)
-    assert abs(call(box(lower, upper), a, V) / whole - cells / 10_000) < 0.01
+    assert abs(call(box(lower, upper), a, V) / whole - cells / 10_000) < 0.003
 
 
 def cell(callee: str) -> float:
@@ -102,9 +103,15 @@ def test_a_straight_line_that_is_called_counts_its_operations() -> None:
     assert within - brief <= 12 + 2 * cost.CALLED
 
 
-def test_of_a_function_with_loops_nothing_is_known() -> None:
-    text = "double g(double x) { s = x; while (s < 1000.0) { s = s * 2.0 + 1.0; s = s + x; } return s; }"
-    assert cell(text) >= 5 * cost.CALLEE
+@pytest.mark.parametrize(
+    "text",
+    [
+        "double g(double x) { s = x; while (s < 1000.0) { s = s * 2.0 + 1.0; s = s + x; } return s; }",
+        "double h(double[.] a) { return sum(a * a) + 1.0; }  double g(double x) { return h([x, x, x]) + 2.0; }",
+    ],
+)
+def test_what_loops_and_operations_on_arrays_take_is_not_in_the_text(text: str) -> None:
+    assert 10 * cost.CALLEE <= cell(text) <= 30 * cost.CALLEE
 
 
 def test_a_recursion_has_an_end() -> None:

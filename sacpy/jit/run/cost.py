@@ -40,7 +40,7 @@ from sacpy.lang.dispatch import Certain, Possible
 from sacpy.lang.infer import Inference, Inferrer
 from sacpy.lang.lattice import constant, without_value
 from sacpy.lang.types import ANY, Shape
-from sacpy.lang.walk import defined, loops, names
+from sacpy.lang.walk import defined, names
 
 STEP = 0.05e-6  # seconds that the interpreter takes for a step
 CALLED = 5.0  # steps of a call that is not put in place
@@ -82,7 +82,7 @@ class Costs:
         self._guessed = False  # whether anything in the last estimate was a guess
         self._active: list[str] = []
         self._lengths: dict[str, int] = {}
-        self._straight: dict[str, float] = {}  # steps of functions without loops; inf of others
+        self._straight: dict[str, float] = {}  # steps of functions of scalars; inf of others
 
     def length(self, function: Function) -> int:
         """The number of statements of a function and of those that it calls, each counted as often as it stands there:
@@ -111,14 +111,14 @@ class Costs:
         return 1.0
 
     def _straight_steps(self, call: Call) -> float:
-        """Those of a function without loops, whose length has been asked for; inf where there are some, or there may
-        be: in operations on arrays."""
+        """Those of a function of scalars, whose length has been asked for; inf of others: what an operation on arrays
+        takes is not in the text."""
         key = call.candidates[0]
         if key not in self._straight:
             self._straight[key] = inf  # of a recursion
             function = self.program.function(key)
             slots = (*function.signature.params, *function.signature.results)
-            if not any(slot.pattern is not None or slot.cell for slot in slots) and not loops(function.body):
+            if not any(slot.pattern is not None or slot.cell for slot in slots):
                 self._straight[key] = self.steps(function.body)
         return self._straight[key]
 
