@@ -494,3 +494,30 @@ def test_who_waits_for_a_version_pays_for_loading_the_compiler_though_a_process_
     monkeypatch.setattr(Makers, "has_process", True)
     assert engine.price(site, (10,), 1.0, waits=True) == alone
     assert engine.price(site, (10,), 1.0) == pytest.approx(alone - LIBRARIES)
+
+
+@pytest.mark.parametrize(
+    ("backlog", "is_loaded", "waits"),
+    [
+        (0.0, False, True),
+        (0.0, True, True),
+        (LIBRARIES, False, True),
+        (1.5 * LIBRARIES, False, False),
+        (0.01, True, False),
+    ],
+)
+def test_a_version_is_made_here_where_that_is_sooner_than_by_a_process_that_is_busy(
+    monkeypatch: pytest.MonkeyPatch, backlog: float, is_loaded: bool, waits: bool
+) -> None:
+    monkeypatch.delitem(sys.modules, "llvmlite", raising=False)
+    if is_loaded:
+        monkeypatch.setitem(sys.modules, "llvmlite", SimpleNamespace())
+    asked: list[bool] = []
+    monkeypatch.setattr(Makers, "backlog", backlog)
+    monkeypatch.setattr(Makers, "ask", lambda self, unit, kind, is_awaited: asked.append(is_awaited))
+    call, engine = run(LOOP, FakeCompiler(f=lambda args: (1,)), target="auto", eager=False)
+    call("f", 10)
+    site, engine._core = engine.sites[0], True
+    engine.price(site, (10,), 1.0)
+    assert site.forced((10,)) is not None
+    assert asked == [True] * waits

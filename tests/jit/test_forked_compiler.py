@@ -82,6 +82,22 @@ def test_while_an_answer_takes_long_something_else_is_done_once(monkeypatch: pyt
     assert over(slow) and done == [2]
 
 
+def test_how_long_it_will_take_is_what_was_expected_of_what_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 100.0
+    monkeypatch.setattr(forks, "monotonic", lambda: now)
+    fork = Fork(lambda request: sleep(60) or b"" if request else b"")
+    assert fork.backlog == 0.0
+    assert Asked(fork, 0, len, seconds=5.0).start().result() == 0 and fork.backlog == 0.0
+    now += 1.0
+    for seconds in (0.5, 0.25):
+        Asked(fork, 1, len, seconds=seconds).start()
+    assert fork.backlog == pytest.approx(0.75)
+    now += 0.25
+    assert fork.backlog == pytest.approx(0.5)
+    now += 1.75
+    assert fork.backlog == pytest.approx(1.0 + 0.25), "who takes longer than expected may take much longer"
+
+
 def test_an_answer_that_is_read_in_part_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
     fork = Fork(lambda request: bytes(100))
     first, second = asked(fork, 1), asked(fork, 2)

@@ -261,3 +261,17 @@ def test_each_kind_of_arguments_that_took_long_is_made_ahead(monkeypatch: pytest
     assert kinds_made_ahead(took, monkeypatch, price, version=2) == [3]
     assert kinds_made_ahead({**took, 4: 0.0}, monkeypatch, price) == [2, 3]
     assert kinds_made_ahead(took, monkeypatch, 2 * dispatch.RUNS) == []
+
+
+def test_long_calls_are_put_down_to_their_own_kind_and_the_rest_to_the_one_that_was_looked_at() -> None:
+    program, _ = Workspace().load_text(VECTORS)
+    engine = Engine("auto", cache=Cache(None), defects=True)
+    evaluator = Evaluator(program, World.captured(), engine=engine)
+    key = program.key(program.main.own("f")[0], ())
+    evaluator.call(key, (np.ones(2),))
+    (site,) = (s for s in engine.sites if s.key == key)
+    site.spent.clear()
+    site.latest, site.seconds = site.kind((np.ones(2),)), 1.0
+    site.took((np.ones((2, 2)),), 0.75)
+    assert {len(kind[0]): seconds for kind, seconds in site.slow().items()} == {2: 0.75, 1: 0.25}
+    assert len(next(iter(site.slow()))[0]) == 2, "most first"

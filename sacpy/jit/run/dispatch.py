@@ -50,7 +50,7 @@ MODEST = 4096
 AROUND = 1e-4  # seconds that a call from outside takes besides what the function does, at most
 # seconds of native code that failed, from which on the loops of what is run again are not begun natively as a whole
 LATE = 20e-3
-RUNS = 4  # in which what is compiled when a program has ended, while nobody waits for it, is to be worth its price
+RUNS = 8  # in which what is compiled when a program has ended, while nobody waits for it, is to be worth its price
 
 
 class Heat(Enum):
@@ -94,7 +94,8 @@ class Site(Versions):
         # the kind of the last outermost call that was looked at, and the size of its largest argument
         self.latest: Kind | None = None
         self.latest_size = 0
-        self.spent: dict[Kind, float] = {}  # of the seconds, those between such calls of a kind and the next ones
+        # of the seconds, those of long calls, by kind; of others those between such as were looked at and the next ones
+        self.spent: dict[Kind, float] = {}
         self._at_once = False  # whether a version was begun with its first call
         self._given: tuple[Value, ...] = ()  # of that call, while it may be begun anew
         # of the last estimate: its seconds, and the interpreted calls and their seconds before; and what part of it
@@ -321,8 +322,14 @@ class Site(Versions):
             self._cooled_calls, self.large, self.ahead = self.calls, self._modest, self.calls + 1
         return found
 
+    def took(self, args: tuple[Value, ...], seconds: float) -> None:
+        """An outermost call has taken so long."""
+        kind = self.kind(args)
+        if kind is not None:
+            self.spent[kind] = self.spent.get(kind, 0.0) + seconds
+
     def _share_out(self) -> None:
-        """What has been spent since the last look is put down to the kind that was met then."""
+        """What brief calls have taken since the last look is put down to the kind that was met then."""
         if self.latest is not None:
             self.spent[self.latest] = self.spent.get(self.latest, 0.0) + self.seconds - sum(self.spent.values())
 

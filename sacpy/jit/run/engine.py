@@ -66,8 +66,8 @@ POLICIES = {
 EAGER = Policy(0.0, eager=True)
 LIBRARIES = 0.05  # seconds that the compiler's libraries take to load, once in a process
 NATIVE = 0.01  # seconds that it takes to load what native code needs, once in a process
-COMPILING = 0.03  # seconds that compiling takes at least
-COMPILING_STATEMENT = 0.001  # and for each statement: as measured (`benchmarks estimates`)
+COMPILING = 0.025  # seconds that compiling takes at least
+COMPILING_STATEMENT = 0.00062  # and for each statement: as measured (`benchmarks estimates`)
 UNLIKELY = 1 / 4  # of that: for less nobody looks whether the cache has what this program has not needed before
 LARGE = 800  # statements behind which functions that come again are called, and each counts a fifth
 ROOM = "_room"  # where an evaluator's namespace has it
@@ -155,8 +155,7 @@ class Engine:
         self, evaluator: Evaluator, function: core.Function, statement: core.Let | core.Loop, bases: Mapping[str, str]
     ) -> tuple[Turn, list[str]] | None:
         """What the generated code of a function asks about one of its loops."""
-        room = _room(evaluator)
-        if room is None:
+        if (room := _room(evaluator)) is None:
             return None
         from sacpy.jit.run import turns
 
@@ -267,8 +266,9 @@ class Engine:
         return self._core and self.policy.beside and not self.tools.limited
 
     def _may_wait_for_fork(self, unit: Versions, kind: Kind) -> bool:
-        """Whether what has to be made is better made by another process although the program waits for it."""
-        return self._may_go_on and unit.prices.get(kind, 0.0) > 0.0 and self.makers.is_idle
+        """Whether what the program waits for had better be made by another process: here, libraries would load first."""
+        loading = 0.0 if "llvmlite" in sys.modules else LIBRARIES
+        return self._may_go_on and unit.prices.get(kind, 0.0) > 0.0 and self.makers.backlog <= loading
 
     def foresee(self, room: ProgramState) -> None:
         """Has a process ready that compiles, where a program has run for a while, longer than when it needed none, and

@@ -17,12 +17,14 @@ from sacpy.jit.run.versions import FIRST, REVIEW
 GIVEN = 1 << 16  # calls of a recursion between two looks at most
 SAMPLED = 15  # brief calls between two that are timed, at most
 BRIEF_CALL = 10e-6  # seconds of such a call: to time it takes a part of that which can be felt
+LONG_CALL = 1e-3  # seconds of a call that is put down to the kind of its arguments
 RERUNS = 3  # calls within each other that are run again; then nothing runs natively
 
 
-def _interpreted(args: str, depth: int, timed: str = "") -> str:
+def _interpreted(args: str, values: str, depth: int, timed: str = "") -> str:
     """The lines of a call that is interpreted, so deep in a function: it is counted, and timed if it is the outermost.
-    `timed`: what is done then about the seconds that it has `taken`."""
+    `args`: what it passes on, `values`: those that are no flags; `timed`: what is done then about the seconds that it
+    has `taken`."""
     return indent(
         f"""site.calls += 1
 active = site.active
@@ -39,6 +41,7 @@ finally:
 {timed} site.seconds += taken
  site.own += taken - engine.inner
  engine.inner = outer + taken
+ if taken >= {LONG_CALL}: site.took(({values}), taken)
 """,
         " " * depth,
     )
@@ -76,7 +79,7 @@ def watcher(
    return run({args})
   before, left, given = given - left, 0, 0
   {look}
-{_interpreted(args, 2, sample)} return watching
+{_interpreted(args, values, 2, sample)} return watching
 """)
     return _compiled(f"""def make(site, engine, clock, ndarray):
  run = None
@@ -112,6 +115,7 @@ def watcher(
    site.seconds += taken
    site.own += taken - engine.inner
    engine.inner = outer + taken
+   if taken >= {LONG_CALL}: site.took(({values}), taken)
  return watching
 """)
 
@@ -140,7 +144,7 @@ def dispatcher(
   version = memo.get({key}, unknown)
   if version is unknown: version = site.find(({values}))
   if version is None or (engine.reruns and (engine.reruns > {RERUNS} or site.is_suspect())):
-{_interpreted(args, 3)}  start = clock()
+{_interpreted(args, values, 3)}  start = clock()
   try:
    r = {call}
    taken = clock() - start

@@ -71,6 +71,7 @@ class Fork:
         self._owner = os.getpid()
         self._found = bytearray()
         self._number = 0  # of the request whose answer comes next
+        self._since = 0.0  # when the last one came
         _left[:] = [process for process in _left if not _has_ended(process)]
         ends: list[int] = []
         try:
@@ -94,6 +95,15 @@ class Fork:
         """Whether there are requests without an answer."""
         self.look()
         return bool(self.waiting)
+
+    @property
+    def backlog(self) -> float:
+        """Seconds, about, until there are answers to all requests."""
+        if not self.is_busy:
+            return 0.0
+        first, *others = self.waiting
+        passed = monotonic() - max(first.begun, self._since)
+        return max(first.seconds - passed, passed / 2) + sum(job.seconds for job in others)
 
     def ask(self, job: Asked[Any], request: Any) -> None:
         """Wants an answer for a job."""
@@ -143,6 +153,7 @@ class Fork:
                     if self.ended or len(self._found) < end:
                         break
                     self._number += 1
+                    self._since = monotonic()
                     self.waiting.popleft().answer(bytes(self._found[_HEAD.size : end]))
                     del self._found[:end]
         except BlockingIOError:
@@ -168,19 +179,25 @@ class Fork:
 
 
 class Asked(Job[T]):
-    """What a fork is asked for. `finish` makes the result of the answer; `meanwhile` is done here, once, where there is
-    none for `LONG`."""
+    """What a fork is asked for, which is expected to take so many `seconds`. `finish` makes the result of the answer;
+    `meanwhile` is done here, once, where there is none for `LONG`."""
 
     def __init__(
-        self, fork: Fork, request: Any, finish: Callable[[bytes], T], meanwhile: Callable[[], None] | None = None
+        self,
+        fork: Fork,
+        request: Any,
+        finish: Callable[[bytes], T],
+        meanwhile: Callable[[], None] | None = None,
+        seconds: float = 0.0,
     ) -> None:
+        self.seconds = seconds
+        self.begun = monotonic()
         self.done = False
         self.away = True
         self._fork = fork
         self._request = request
         self._finish = finish
         self._meanwhile = meanwhile
-        self._begun = monotonic()
         self._answer = b""
 
     def start(self) -> Asked[T]:
@@ -197,7 +214,7 @@ class Asked(Job[T]):
         """Whether there is an answer."""
         if not self.done:
             self._fork.look()
-        if not self.done and self._meanwhile is not None and monotonic() > self._begun + LONG:
+        if not self.done and self._meanwhile is not None and monotonic() > self.begun + LONG:
             meanwhile, self._meanwhile = self._meanwhile, None
             meanwhile()
         return self.done

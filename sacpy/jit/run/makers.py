@@ -8,6 +8,7 @@ that come. For other programs that came later there is another. What such a proc
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import TYPE_CHECKING
 from weakref import ref
 
@@ -90,7 +91,7 @@ class Makers:
 
     def has_ready(self, room: ProgramState) -> bool:
         """Whether a process that was made for what is called first would begin with something of a program now."""
-        return self._hears and self._is_told(room) and self.is_idle
+        return self._hears and self._is_told(room) and self.backlog == 0.0
 
     def _is_told(self, room: ProgramState) -> bool:
         return any(number == room.number for _, number in self._told)
@@ -101,9 +102,9 @@ class Makers:
         return bool(self._forks) and not self._forks[-1].ended
 
     @property
-    def is_idle(self) -> bool:
-        """Whether a process would begin at once."""
-        return not self._forks or not self._forks[-1].is_busy
+    def backlog(self) -> float:
+        """Seconds, about, until a process would begin."""
+        return self._forks[-1].backlog if self._forks else 0.0
 
     def begin(self, unit: Versions, kind: Kind, sure: bool) -> Job[Version] | None:
         """Has a version made, if that can be. `sure`: it is worth its price; in a process it may wait for its turn
@@ -139,7 +140,8 @@ class Makers:
         if self._hint:
             self._tools.cache.write(self._hint, b"")
             self._hint = ""
-        return Asked(fork, request, lambda data: self._delivered(unit, kind, name, data), self._meanwhile).start()
+        seconds, finish = unit.prices.get(kind, 0.0), partial(self._delivered, unit, kind, name)
+        return Asked(fork, request, finish, self._meanwhile, seconds).start()
 
     def prepare(self, room: ProgramState) -> None:
         """Has a process ready for a program, if there may be one."""
