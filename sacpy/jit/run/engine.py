@@ -266,7 +266,7 @@ class Engine:
         return self._core and self.policy.beside and not self.tools.limited
 
     def _may_wait_for_fork(self, unit: Versions, kind: Kind) -> bool:
-        """Whether what the program waits for had better be made by another process: here, libraries would load first."""
+        """Whether what the program waits for had better be made by another process: here libraries would load first."""
         loading = 0.0 if "llvmlite" in sys.modules else LIBRARIES
         return self._may_go_on and unit.prices.get(kind, 0.0) > 0.0 and self.makers.backlog <= loading
 
