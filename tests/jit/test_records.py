@@ -275,3 +275,15 @@ def test_long_calls_are_put_down_to_their_own_kind_and_the_rest_to_the_one_that_
     site.took((np.ones((2, 2)),), 0.75)
     assert {len(kind[0]): seconds for kind, seconds in site.slow().items()} == {2: 0.75, 1: 0.25}
     assert len(next(iter(site.slow()))[0]) == 2, "most first"
+
+
+def test_of_what_is_still_being_made_a_record_says_what_it_would_have_saved(tmp_path: Path) -> None:
+    engine = run(tmp_path, "slow", 2.0e4)
+    (site,) = engine.sites
+    assert site.latest is not None and not site.versions
+    site.spent, site.seconds, site.prices = {site.latest: 0.125}, 0.5, {site.latest: 1.0}
+    site.spent[((3,),)] = 0.375
+    site.jobs[site.latest] = None  # type: ignore[assignment]
+    records = site.room.records
+    records.keep([site], [], 0.5)
+    assert records.wanted[site.key] == {site.latest: pytest.approx(0.125, abs=0.01)}

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -14,7 +15,7 @@ from sacpy.base import kept as kept_files
 from sacpy.interp.world import World
 from sacpy.jit.cache import Cache
 from sacpy.jit.run import resting
-from sacpy.jit.run.on_demand import OnDemand
+from sacpy.jit.run.on_demand import ENGINE, OnDemand
 from sacpy.jit.run.resting import Resting
 from sacpy.lang.core import Loop
 from sacpy.workspace import Workspace
@@ -186,3 +187,28 @@ def test_once_it_is_over_loops_ask_when_the_engine_says() -> None:
     rest.begin()
     rest._end = 0.0
     assert (turn(128, 1, ()), turn.first) == (678, 12345)
+
+
+@pytest.mark.parametrize(
+    ("versions", "jobs", "worth"),
+    [
+        (0, [], False),
+        (1, [], True),
+        (0, [ENGINE / 4], False),
+        (0, [ENGINE / 4, ENGINE], True),
+        (0, [ENGINE / 2] * 2, True),
+    ],
+)
+def test_a_program_has_an_engine_again_where_its_code_saves_what_that_takes(
+    versions: int, jobs: list[float], worth: bool
+) -> None:
+    def unit(seconds: float) -> SimpleNamespace:
+        return SimpleNamespace(versions={}, jobs={(): object()}, taken=lambda kind: seconds)
+
+    plain = SimpleNamespace(versions=dict.fromkeys(range(versions)), jobs={})
+    engine = OnDemand("auto", cache=Cache(None))
+    engine.rest(0.0)
+    engine.begin(0)
+    engine._engine = SimpleNamespace(sites=[plain, *map(unit, jobs)], units=[], keep=lambda: None)  # type: ignore[assignment]
+    engine.keep()
+    assert engine.idle_for is not None and (engine.idle_for == 0.0) == worth

@@ -340,6 +340,10 @@ class Site(Versions):
         kinds = [k for k in self.spent if k not in self.versions and k not in self.refused]
         return {k: self.spent[k] for k in sorted(kinds, key=self.spent.__getitem__, reverse=True)}
 
+    def taken(self, kind: Kind) -> float:
+        """As in `Versions`."""
+        return self.slow().get(kind, 0.0)
+
     def look_ahead(self, native: float) -> bool:
         """After a run: has versions made beside whatever comes, for the kinds of arguments of which all that its calls
         took was worth the price in a few runs, for the next call or the next run. Whether there is one. `native`:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from sacpy.lang.elaborate.program import ElaboratedProgram
 
 SHORT = 0.15  # seconds of a run of which what the engine takes is much
+ENGINE = 0.025  # seconds that it takes, with loading what native code needs
 
 
 class OnDemand:
@@ -170,8 +171,7 @@ class OnDemand:
         if engine is not None:
             engine.keep()
         if self.is_measured:
-            used = engine is not None and any(u.versions or u.jobs for u in (*engine.sites, *engine.units))
-            self.idle_for = 0.0 if used or seconds > SHORT else seconds
+            self.idle_for = 0.0 if seconds > SHORT or (engine is not None and _is_worth(engine)) else seconds
 
     def settle(self) -> None:
         """When nobody runs a program any more: nothing is at work that would ask for one."""
@@ -191,3 +191,10 @@ class OnDemand:
             self._engine.begin(memory, limited)
         elif self._target == "cuda":
             _ = self.engine.device
+
+
+def _is_worth(engine: Engine) -> bool:
+    """Whether the next run had better have an engine too: something ran natively, or what is being made would have
+    saved more than an engine takes."""
+    units = (*engine.sites, *engine.units)
+    return any(u.versions for u in units) or sum(u.taken(kind) for u in units for kind in u.jobs) >= ENGINE

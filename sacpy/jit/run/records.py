@@ -130,7 +130,7 @@ def _found(units: Iterable[Versions]) -> Iterator[tuple[str, Kind, float]]:
             if version.calls:
                 yield unit.key, version.kind, unit.seconds + SPEED * version.seconds
         for kind in unit.jobs:
-            yield unit.key, kind, max(unit.seconds, unit.prices.get(kind, 0.0))
+            yield unit.key, kind, unit.taken(kind)
 
 
 def seconds_of_rests(units: Iterable[Versions]) -> dict[str, float]:

@@ -156,6 +156,10 @@ class Versions:
         """A kind in words."""
         return kind_text(kind, self.function.signature)
 
+    def taken(self, kind: Kind) -> float:
+        """The seconds that calls of a kind have taken interpreted; of a loop, those that were expected at least."""
+        return self.prices.get(kind, 0.0)
+
     # ---- looking up
 
     def shapes(self, args: Sequence[Value]) -> Any:
