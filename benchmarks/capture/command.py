@@ -32,11 +32,17 @@ SETTLED = 10.0  # seconds until which a function should have been compiled
 
 
 def show(only: Sequence[str], repetitions: int, quick: bool) -> tuple[dict[str, Any], bool]:
-    """Measures the chosen functions, prints tables. Raises ValueError for a name that no function has."""
+    """Measures the chosen functions, prints tables; nothing without Numba. Raises ValueError for a name
+    that no function has."""
     known = {f.__name__: f for f in CASES}
     unknown = [name for name in only if name not in known]
     if unknown:
         raise ValueError(f"there is no function {unknown[0]}; there are {', '.join(known)}")
+    try:
+        import numba  # noqa: F401  the peer
+    except ImportError as missing:
+        print(f"left out: {missing.name} ({missing})")
+        return {"left out": str(missing)}, False
     chosen = [known[name] for name in only] or list(known.values())
     rows, interpreted, wrong = [], [], []
     for function in chosen:
