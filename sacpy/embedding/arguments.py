@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,9 @@ from sacpy.lang.types import BITS, SIGNED
 
 ndarray = np.ndarray
 Convert = Callable[[Any], Value]
+_LISTS = frozenset({list, tuple})
+_PLAIN = {"double": float, "bool": bool}  # whose every value fits
+_EXACT = 1 << 53  # up to which a double holds every int
 _ARRAYS = ("__array__", "__array_interface__", "__dlpack__")  # by which others hand out arrays
 round_single: Callable[[float], float] = HELPERS["_f32"]
 
@@ -261,6 +265,8 @@ def _in_range(value: np.ndarray[Any, Any], low: int, high: int, what: str) -> No
 def _nested(items: Sequence[Any], base: str, number: Callable[[Any], Value]) -> np.ndarray[Any, Any]:
     """Nested lists as an array; they must be rectangular."""
     shape = _shape(items)
+    if (plain := _plain(items, shape, base)) is not None:
+        return plain
     result = np.empty(shape, DTYPES.get(base, OBJECT))
     flat = result.reshape(-1)
     at = 0
@@ -289,6 +295,23 @@ def _nested(items: Sequence[Any], base: str, number: Callable[[Any], Value]) -> 
 
     fill(items, 0)
     return result
+
+
+def _plain(items: Sequence[Any], shape: tuple[int, ...], base: str) -> np.ndarray[Any, Any] | None:
+    """Nested lists as an array, where they are rectangular and all elements of one type of Python that fits as it is;
+    None of others, whose elements are to be looked at one by one."""
+    flat = items
+    for extent in shape[1:]:
+        if not _LISTS.issuperset(map(type, flat)) or set(map(len, flat)) != {extent}:
+            return None
+        flat = list(chain.from_iterable(flat))
+    types = set(map(type, flat))
+    if types == {int} and (base in BITS or base == "double"):
+        low, high = bounds(base) if base in BITS else (-_EXACT, _EXACT)
+        fits = low <= min(flat) and max(flat) <= high
+    else:
+        fits = types == {_PLAIN.get(base)}
+    return np.array(flat, DTYPES[base]).reshape(shape) if fits else None
 
 
 def _shape(items: Any) -> tuple[int, ...]:

@@ -145,7 +145,7 @@ def _ours(value: Any) -> Kind:
 
 def _leaf(items: Any) -> Kind:
     """The kind that all elements of nested lists have; None without any. An int among floats is a float."""
-    return _common(set(_leaves(items)))
+    return _common(_found(items))
 
 
 def _common(kinds: set[Kind]) -> Kind:
@@ -161,6 +161,19 @@ def _common(kinds: set[Kind]) -> Kind:
     if len(kinds) > 1:
         return "mixed", tuple(sorted(map(describe, kinds)))
     return next(iter(kinds), None)
+
+
+def _found(items: Any) -> set[Kind]:
+    """The kinds of the elements of nested lists; of ints alone those of the least and the greatest, which tell what
+    holds all."""
+    types = set(map(type, items))
+    if types == {int}:
+        return {_int(min(items)), _int(max(items))}
+    if types == {float} or types == {bool}:
+        return {kind_of(items[0])}
+    if types and types <= {list, tuple}:
+        return set[Kind]().union(*map(_found, items))
+    return set(_leaves(items))
 
 
 def _leaves(items: Any) -> Iterator[Kind]:
