@@ -4,8 +4,8 @@ In: the plan of a call, and how a call that went the usual way ended. Out: a `Di
 types and shapes: without room for recursion, and without somebody who watches the clock or hears Ctrl-C. So only calls
 that are brief go this way, with ints that are not much larger than those of brief ones: where larger ones come and are
 brief too, another takes its place. Now and then one goes the usual way, which times it. Where its results are small,
-even this module is passed by: calls go through a gate in machine code. NumPy's scalars, and arrays of other types than
-the code takes, are converted on the way.
+even this module is passed by: calls go through a gate in machine code. NumPy's scalars, arrays of other types than the
+code takes, lists and strings are converted on the way.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from sacpy.embedding.runner import Runner
     from sacpy.lang.elaborate.usertypes import BaseType
 
+# types of arguments, and of what they become, which a function of one name may take for what they hold
+_BY_VALUE = {(int, float), *((t, np.ndarray) for t in (list, tuple, str, bytes))}
 SEEN = 63  # of so many direct calls one goes the usual way
 THROUGH = 255  # and of so many through a gate, which take less
 
@@ -142,15 +144,16 @@ def _converters(
     args: Sequence[Any], values: Sequence[Value], plan: Plan, is_only: Callable[[], bool]
 ) -> list[_Converter | None] | None:
     """What makes the values of the arguments; None where that depends on more than their types. `is_only`: whether
-    there is one function of that name: otherwise it depends on the value of an int which is called."""
+    there is one function of that name: otherwise it depends on the value of an int, or on what is in a list, which is
+    called."""
     found: list[_Converter | None] = []
     for a, v, convert in zip(args, values, plan.converters):
         if a is v:
             found.append(None)
         elif isinstance(a, np.generic) and type(a.item()) is type(v):
             found.append(_Converter(type(a), None, type(a).item))
-        elif type(a) is int and type(v) is float and is_only():
-            found.append(_Converter(int, None, convert))
+        elif (type(a), type(v)) in _BY_VALUE and is_only():
+            found.append(_Converter(type(a), None, convert))
         elif type(a) is np.ndarray and a.ndim and type(v) is np.ndarray:
             found.append(_Converter(np.ndarray, a.dtype, convert))
         else:

@@ -8,8 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+import sacpy
 from sacpy.embedding import arguments, kinds
 from sacpy.embedding.arguments import Misfit
+from sacpy.embedding.runner import MISSED
+from sacpy.jit.run import versions
 from sacpy.lang.types import BITS
 
 BASES = (*BITS, "double", "float", "bool", "char")
@@ -68,3 +71,50 @@ def test_a_list_that_holds_itself_is_no_endless_work() -> None:
     value.append(value)
     with pytest.raises((Misfit, RecursionError)):
         arguments._scalars("int")(value)
+
+
+SOURCE = """use Array: all;
+int[.] running(int[n] v) { s = 0; for (i = 0; i < n; i++) { s += v[i]; v[i] = s; } return v; }
+double total(double[.,.] a) { return sum(a * a); }
+int vowels(char[n] t) { k = 0; for (i = 0; i < n; i++) { if (t[i] == 'a' || t[i] == 'e') k++; } return k; }
+int which(int[.] v) { return sum(v); }
+double which(double[.] v) { return sum(v); }
+"""
+OTHERS: dict[str, list[Any]] = {
+    "running": [[1, 2, 3], (4, 5, 6), [1, 2], [], [1, 2**31, 3], [1, 2.0, 3], [[1, 2, 3]], "abc", [True, 1, 2], 7,
+                np.arange(3, dtype=np.int32), np.arange(3), [2**31 - 1, 1, 0], [np.int32(1), 2, 3]],
+    "total": [[[1.0, 2.0], [3.0, 4.0]], [[1.0, 2.0]], [[1, 2], [3, 4]], [[1.0, 2.0], [3.0]], [1.0, 2.0], [[]],
+              [[2**54 + 1]], np.ones((2, 2)), [(1.0, 2.0), [3.0, 4.5]], [np.ones(2), np.ones(2)]],
+    "vowels": ["banana", "a", "", b"eel", bytearray(b"aa"), ["a", "b"], "\u00e4a", "banane", 3],
+    "which": [[1, 2, 3], [1.0, 2.0, 3.0], [1, 2.0, 3], [1, 2], ["a"]],
+}  # fmt: skip
+
+
+def outcome(f: Any, value: Any) -> Any:
+    try:
+        found = f(value)
+    except sacpy.SacError as error:
+        return str(error)
+    return type(found), found.tolist() if isinstance(found, np.ndarray) else found
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_calls_with_lists_and_strings_go_directly_and_give_the_same(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(versions, "SLOW", 1.0)  # nothing is given up on a busy machine
+    module, plain = (sacpy.Session(target=target).compile(SOURCE) for target in ("cpu", "interp"))
+    f, expected = getattr(module, name), getattr(plain, name)
+    usual = OTHERS[name][0]
+    for _ in range(50):
+        for _ in range(2000):
+            f(usual)
+        if f.gate(usual) is not MISSED:
+            break
+    assert (f.gate(usual) is not MISSED) == (name != "which"), "of several functions the elements decide"
+    for value in OTHERS[name]:
+        assert outcome(f, value) == outcome(expected, value), value
+        assert outcome(f, usual) == outcome(expected, usual)
+    kept = [1, 2, 3]
+    if name == "running":
+        for _ in range(3):
+            f(kept)
+        assert kept == [1, 2, 3], "what is updated in place is nobody else's"
