@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def make_ahead(sites: Sequence[Site], units: Iterable[Versions], least: float) -> None:
     """Has made what is worth it in a few runs. `least`: seconds that a function has taken at least."""
     known = {site.key: site for site in sites}
-    slow = sorted((s for s in sites if is_slow(s, least)), key=lambda s: s.seconds, reverse=True)
+    slow = sorted((s for s in sites if _is_slow(s, least)), key=lambda s: s.seconds, reverse=True)
     left = seconds_of_rests(units)
     covered = {owner(key) for key in known if owner(key) != key}
     for site in slow:
@@ -33,7 +33,7 @@ def make_ahead(sites: Sequence[Site], units: Iterable[Versions], least: float) -
                 covered |= inside
 
 
-def is_slow(site: Site, least: float) -> bool:
+def _is_slow(site: Site, least: float) -> bool:
     """Whether a function has taken so many seconds interpreted, for arguments that there may be a version for."""
     return site.seconds >= least and sum(site.slow().values()) >= least
 

@@ -91,7 +91,8 @@ class Turn:
         if done <= self._done or self._next != done == self.first:  # another execution
             if self._done != FAR:
                 self._put_off(self._at - self._began, LATER)
-                self._each = min(self._each, max(now - self._at, 0.0) / done) if done else self._each  # at most
+                if done:  # so many rounds there were at least since the last look, which may have been disturbed
+                    self._each = min(self._each, max(now - self._at, 0.0) / done)
             self._began = now - done * self._each
         elif now > self._at:
             self._each = (now - self._at) / (done - self._done)
