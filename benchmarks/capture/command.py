@@ -32,8 +32,8 @@ SETTLED = 10.0  # seconds until which a function should have been compiled
 
 
 def show(only: Sequence[str], repetitions: int, quick: bool) -> tuple[dict[str, Any], bool]:
-    """Measures the chosen functions, prints tables; nothing without Numba. Raises ValueError for a name
-    that no function has."""
+    """Measures the chosen functions, prints tables; nothing without Numba. Raises ValueError for a name of no
+    function."""
     known = {f.__name__: f for f in CASES}
     unknown = [name for name in only if name not in known]
     if unknown:

@@ -25,7 +25,7 @@ ndarray = np.ndarray
 Convert = Callable[[Any], Value]
 _LISTS = frozenset({list, tuple})
 _PLAIN = {"double": float, "bool": bool}  # whose every value fits
-_EXACT = 1 << 53  # up to which a double holds every int
+_EXACT = {"double": 53, "float": 24}  # bits of ints that it holds exactly, all of them
 _ARRAYS = ("__array__", "__array_interface__", "__dlpack__")  # by which others hand out arrays
 round_single: Callable[[float], float] = HELPERS["_f32"]
 
@@ -75,6 +75,11 @@ def bounds(base: str) -> tuple[int, int]:
     """The smallest and largest value of an integer type."""
     bits = BITS[base]
     return (-(1 << bits - 1), (1 << bits - 1) - 1) if base in SIGNED else (0, (1 << bits) - 1)
+
+
+def _exact_bounds(base: str) -> tuple[int, int]:
+    """Between which a floating-point type holds all ints exactly."""
+    return -(1 << _EXACT[base]), 1 << _EXACT[base]
 
 
 def _too_large(value: int, base: str, low: int, high: int) -> Misfit:
@@ -232,10 +237,9 @@ def _array(value: np.ndarray[Any, Any], base: str) -> np.ndarray[Any, Any]:
     if base in BITS and found.kind in "iu":
         low, high = bounds(base)
         _in_range(value, low, high, base)
-    elif base in ("double", "float") and found.kind in "iu":
-        limit = 1 << (53 if base == "double" else 24)
-        if found.itemsize * 8 > (53 if base == "double" else 24):
-            _in_range(value, -limit, limit, f"{base} exactly")
+    elif base in _EXACT and found.kind in "iu":
+        if found.itemsize * 8 > _EXACT[base]:
+            _in_range(value, *_exact_bounds(base), f"{base} exactly")
     elif base in ("double", "float") and found.kind == "f" and found.itemsize > wanted.itemsize:
         raise Misfit("E0708", f"{shown} is not {base}", f"round it: a.astype(numpy.{wanted.name})")
     elif not (base in ("double", "float") and found.kind == "f"):
@@ -306,8 +310,8 @@ def _plain(items: Sequence[Any], shape: tuple[int, ...], base: str) -> np.ndarra
             return None
         flat = list(chain.from_iterable(flat))
     types = set(map(type, flat))
-    if types == {int} and (base in BITS or base == "double"):
-        low, high = bounds(base) if base in BITS else (-_EXACT, _EXACT)
+    if types == {int} and (base in BITS or base in _EXACT):
+        low, high = bounds(base) if base in BITS else _exact_bounds(base)
         fits = low <= min(flat) and max(flat) <= high
     else:
         fits = types == {_PLAIN.get(base)}

@@ -521,3 +521,21 @@ def test_a_version_is_made_here_where_that_is_sooner_than_by_a_process_that_is_b
     engine.price(site, (10,), 1.0)
     assert site.forced((10,)) is not None
     assert asked == [True] * waits
+
+
+def test_what_is_asked_for_is_expected_to_take_its_price_or_what_such_code_usually_does(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    jobs: list[Any] = []
+    fork = SimpleNamespace(ask=lambda job, request: jobs.append(job))
+    monkeypatch.setattr(Makers, "_fork_for", lambda self, room: fork)
+    call, engine = run(LOOP, FakeCompiler(), target="auto", eager=False)
+    call("f", 10)
+    site = engine.sites[0]
+    kind = site.kind((10,))
+    assert kind is not None
+    site.prices.clear()
+    engine.makers.ask(site, kind, is_awaited=False)
+    site.prices[kind] = 7.0
+    engine.makers.ask(site, kind, is_awaited=False)
+    assert [job.seconds for job in jobs] == [engine.usual_price(site), 7.0]

@@ -227,11 +227,8 @@ double f(double[*] v) { return sum(v * v); }
 """
 
 
-def kinds_made_ahead(
-    seconds: dict[int, float], monkeypatch: pytest.MonkeyPatch, price: float, native: float = 0.0, version: int = 9
-) -> list[int]:
-    """The ranks for which versions are made when calls with arrays of some have taken so many seconds, which were the
-    last that was looked at each time. There is a version for those of rank `version`."""
+def site_of_vectors() -> dispatch.Site:
+    """A function of arrays of any rank, none of whose calls have taken anything so far."""
     program, _ = Workspace().load_text(VECTORS)
     engine = Engine("auto", cache=Cache(None), defects=True)
     evaluator = Evaluator(program, World.captured(), engine=engine)
@@ -240,6 +237,15 @@ def kinds_made_ahead(
     (site,) = (s for s in engine.sites if s.key == key)
     site.spent.clear()
     site.latest, site.seconds = None, 0.0
+    return site
+
+
+def kinds_made_ahead(
+    seconds: dict[int, float], monkeypatch: pytest.MonkeyPatch, price: float, native: float = 0.0, version: int = 9
+) -> list[int]:
+    """The ranks for which versions are made when calls with arrays of some have taken so many seconds, which were the
+    last that was looked at each time. There is a version for those of rank `version`."""
+    site = site_of_vectors()
     for rank, taken in seconds.items():
         site._share_out()
         site.latest = site.kind((np.ones((2,) * rank),))
@@ -247,8 +253,8 @@ def kinds_made_ahead(
         if rank == version:
             site.versions[site.latest] = None  # type: ignore[assignment, index]
     made: list[int] = []
-    monkeypatch.setattr(engine, "usual_price", lambda unit: price)
-    monkeypatch.setattr(engine, "beside", lambda unit, kind, sure: (made.append(len(kind[0])), object())[1])
+    monkeypatch.setattr(site.engine, "usual_price", lambda unit: price)
+    monkeypatch.setattr(site.engine, "beside", lambda unit, kind, sure: (made.append(len(kind[0])), object())[1])
     assert site.look_ahead(native) == bool(made)
     return made
 
@@ -264,13 +270,7 @@ def test_each_kind_of_arguments_that_took_long_is_made_ahead(monkeypatch: pytest
 
 
 def test_long_calls_are_put_down_to_their_own_kind_and_the_rest_to_the_one_that_was_looked_at() -> None:
-    program, _ = Workspace().load_text(VECTORS)
-    engine = Engine("auto", cache=Cache(None), defects=True)
-    evaluator = Evaluator(program, World.captured(), engine=engine)
-    key = program.key(program.main.own("f")[0], ())
-    evaluator.call(key, (np.ones(2),))
-    (site,) = (s for s in engine.sites if s.key == key)
-    site.spent.clear()
+    site = site_of_vectors()
     site.latest, site.seconds = site.kind((np.ones(2),)), 1.0
     site.took((np.ones((2, 2)),), 0.75)
     assert {len(kind[0]): seconds for kind, seconds in site.slow().items()} == {2: 0.75, 1: 0.25}

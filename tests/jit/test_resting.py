@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -209,6 +210,7 @@ def test_a_program_has_an_engine_again_where_its_code_saves_what_that_takes(
     engine = OnDemand("auto", cache=Cache(None))
     engine.rest(0.0)
     engine.begin(0)
-    engine._engine = SimpleNamespace(sites=[plain, *map(unit, jobs)], units=[], keep=lambda: None)  # type: ignore[assignment]
+    made: Any = SimpleNamespace(sites=[plain, *map(unit, jobs)], units=[], keep=lambda: None)
+    engine._engine = made
     engine.keep()
     assert engine.idle_for is not None and (engine.idle_for == 0.0) == worth

@@ -44,7 +44,7 @@ from sacpy.lang.walk import defined, names
 
 STEP = 0.05e-6  # seconds that the interpreter takes for a step
 CALLED = 5.0  # steps of a call that is not put in place
-CALLEE = 4.0  # and of a statement of a callee with loops, of which nothing is known: of those in its loops, once
+CALLEE = 4.0  # and of a statement of a callee that has loops or arrays: of those in its loops, once
 ROUND = 1.0  # and of a round of a loop, beside its statements
 CELL = 1.0  # of a cell of a with-loop
 WITH_LOOP = 60.0  # of a with-loop, beside its cells

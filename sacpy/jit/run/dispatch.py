@@ -352,11 +352,8 @@ class Site(Versions):
         if RUNS * interpreted < price or not self.room.is_pure(self.function):  # nor could it be compiled
             return False
         for kind, seconds in self.slow().items():
-            if kind not in self.jobs and self._room and RUNS * seconds * interpreted / self.seconds >= price:
-                job = self.engine.beside(self, kind, True)
-                if job is not None:
-                    self._room -= 1
-                    self.jobs[kind] = job
+            if RUNS * seconds * interpreted / self.seconds >= price:
+                self._has_made(kind, True)
         return bool(self.jobs)
 
     # ---- when native code does not come to an end

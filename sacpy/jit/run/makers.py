@@ -140,8 +140,8 @@ class Makers:
         if self._hint:
             self._tools.cache.write(self._hint, b"")
             self._hint = ""
-        seconds, finish = unit.prices.get(kind, 0.0), partial(self._delivered, unit, kind, name)
-        return Asked(fork, request, finish, self._meanwhile, seconds).start()
+        seconds = unit.prices.get(kind) or unit.engine.usual_price(unit)
+        return Asked(fork, request, partial(self._delivered, unit, kind, name), self._meanwhile, seconds).start()
 
     def prepare(self, room: ProgramState) -> None:
         """Has a process ready for a program, if there may be one."""

@@ -242,6 +242,10 @@ class Versions:
         if not self._room and self.detail < Detail.RANKS:
             self.detail, self._room = Detail(self.detail + 1), VERSIONS
             return self._begin(args, sure)
+        return self._has_made(kind, sure)
+
+    def _has_made(self, kind: Kind, sure: bool) -> bool:
+        """Has a version of a kind made beside the program, as long as there is room for one. Whether it is."""
         if kind not in self.jobs and self._room:
             job = self.engine.beside(self, kind, sure)
             if job is not None:
