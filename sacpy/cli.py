@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     import argparse
 
     from sacpy.commands.opening import Opening
+    from sacpy.interp.kept_code import KeptCode
     from sacpy.interp.world import World
     from sacpy.lang.core import CheckedProgram
     from sacpy.lang.diagnostics import Diagnostic
@@ -168,7 +169,8 @@ def run_program(
     refuse_misplaced(parsed, program)
     if loaded is not None:
         loaded(found)
-    return _run_or_emit(parsed, workspace, program, world, found), found
+    code = None if opening is None else opening.code
+    return _run_or_emit(parsed, workspace, program, world, found, code), found
 
 
 def _run_or_emit(
@@ -177,6 +179,7 @@ def _run_or_emit(
     program: CheckedProgram,
     world: World,
     found: Sequence[Diagnostic] = (),
+    code: KeptCode | None = None,
 ) -> int:
     """Runs a program, with the tables that are asked for behind its output; or prints what a stage of the compiler
     makes of it."""
@@ -191,7 +194,7 @@ def _run_or_emit(
     import sacpy.interp.evaluator  # noqa: F401  here, as Ctrl-C may come while NumPy is loaded
 
     with _told(parsed, workspace, world):
-        return workspace.run(program, world, found)
+        return workspace.run(program, world, found, code)
 
 
 @contextmanager

@@ -25,6 +25,7 @@ from sacpy.nodes import Record, field
 if TYPE_CHECKING:
     from sacpy.interp.evaluation import Evaluation
     from sacpy.interp.evaluator import Bindings, Evaluator
+    from sacpy.interp.kept_code import KeptCode
     from sacpy.interp.values import Value
     from sacpy.interp.world import World
     from sacpy.jit.options import Options
@@ -173,15 +174,27 @@ class Workspace(Record):
 
         return evaluation(Source("<expression>", text), self.loader(Path()))
 
-    def run(self, program: core.CheckedProgram, world: World, found: Sequence[Diagnostic] = ()) -> int:
-        """Runs `main` within the limits and gives the exit status. `found`: what `load` had to say. Raises
-        `SacError`."""
-        evaluator = self.evaluator(program, world)
+    def run(
+        self,
+        program: core.CheckedProgram,
+        world: World,
+        found: Sequence[Diagnostic] = (),
+        code: KeptCode | None = None,
+    ) -> int:
+        """Runs `main` within the limits and gives the exit status. `found`: what `load` had to say; `code`: Python that
+        earlier runs have generated. Raises `SacError`."""
+        evaluator = self.evaluator(program, world, code=code)
         return self.guard(Watchdog(), lambda: execute(program, evaluator, found), settle=False)
 
-    def evaluator(self, program: core.Program, world: World, bindings: Bindings | None = None) -> Evaluator:
+    def evaluator(
+        self,
+        program: core.Program,
+        world: World,
+        bindings: Bindings | None = None,
+        code: KeptCode | None = None,
+    ) -> Evaluator:
         """What runs the functions of a program as the settings say. `bindings`: finds Python functions for external
-        ones."""
+        ones; `code`: what earlier runs have generated."""
         from sacpy.interp.evaluator import Evaluator, no_binding
 
         return Evaluator(
@@ -191,6 +204,7 @@ class Workspace(Record):
             bindings=bindings or no_binding,
             engine=self.engine,
             strict_fp=self.strict_fp,
+            code=code,
         )
 
     @property

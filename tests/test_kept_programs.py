@@ -61,7 +61,7 @@ def test_a_program_of_the_corpus_says_the_same_again(program: Path, tmp_path: Pa
 def test_all_functions_come_back_as_they_were(program: Path) -> None:
     with noting() as files:
         whole, found = Workspace().load(program)
-    given = contents(whole, found, files)
+    given = contents(whole, found, files, {})
     assert given is not None
 
     def never() -> None:
@@ -260,7 +260,7 @@ def test_what_lacks_something_is_as_good_as_damaged(name: str, tmp_path: Path) -
     """As another version of sacpy may have left it."""
     program = tmp_path / "p.sac"
     program.write_text("int main() { return 3; }")
-    made = contents(*Workspace().load(program), {})
+    made = contents(*Workspace().load(program), {}, {})
     assert made is not None
     data = marshal.dumps({key: value for key, value in made.items() if key != name})
     with pytest.raises(Unpacked):
@@ -288,7 +288,7 @@ def test_files_that_have_changed_are_said_to_have(tmp_path: Path) -> None:
     other.write_text(OTHER % 1)
     with noting() as files:
         whole, found = Workspace().load(program)
-    given = contents(whole, found, files)
+    given = contents(whole, found, files, {})
     assert given is not None and str(other) in files
     source = Source(str(program), MAIN)
     KeptProgram(bytes_of(given), source, lambda: whole)
@@ -302,12 +302,12 @@ def test_what_is_read_later_belongs_to_a_program_too(tmp_path: Path) -> None:
     program.write_text("use StdIO: all;\nint main() { print(1); return 0; }\n")
     with noting() as files:
         whole, found = Workspace().load(program)
-    given = contents(whole, found, files)
+    given = contents(whole, found, files, {})
     assert given is not None
     again = KeptProgram(bytes_of(given), Source(str(program), program.read_text()), lambda: whole)
-    assert again.grown({"/later.sac": "digest"}) is None, "it has not been needed"
+    assert again.grown({"/later.sac": "digest"}, {}) is None, "it has not been needed"
     again.whole()
-    grown = again.grown({"/later.sac": "digest"})
+    grown = again.grown({"/later.sac": "digest"}, {})
     assert grown is not None
     assert grown["files"] == {**files, "/later.sac": "digest"}
-    assert again.grown({str(program): "of another text"}) is None, "its parts are of two texts"
+    assert again.grown({str(program): "of another text"}, {}) is None, "its parts are of two texts"

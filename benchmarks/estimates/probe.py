@@ -48,8 +48,7 @@ class Compiling(engine.Engine):
 class Interpreting(engine.Engine):
     """Compiles nothing."""
 
-    def turn(self, *args: Any) -> None:
-        return None
+    asks = staticmethod(lambda *args: None)
 
     def _compile(self, site: Versions, kind: Kind, layouts: Any = ()) -> Compiled:
         raise Unsupported("it is to be interpreted")

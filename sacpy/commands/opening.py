@@ -8,7 +8,7 @@ next one begins with: to write that takes some ten milliseconds, and saves the n
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +19,7 @@ from sacpy.lang.files import noting
 from sacpy.lang.source import Source
 
 if TYPE_CHECKING:
+    from sacpy.interp.kept_code import KeptCode
     from sacpy.lang.core import CheckedProgram
     from sacpy.lang.diagnostics import Diagnostic
     from sacpy.lang.elaborate.program import ElaboratedProgram
@@ -34,7 +35,9 @@ class Opening:
         self._path = path
         self._cache = Cache(native_folder())
         self._name = ""  # "": it is not kept
+        self.code: KeptCode | None = None  # Python that is generated for it
         self._program: CheckedProgram | None = None
+        self._variant = ""  # which Python would be generated
         self._found: Sequence[Diagnostic] = ()
         self._noted: dict[str, str] = {}
 
@@ -48,6 +51,7 @@ class Opening:
         """The program, ready to run, and what there is to say about it. Raises `SacError`."""
         kept = self._kept()
         self._program, self._found = self.workspace.load(self._path) if kept is None else (kept, kept.found)
+        self.code = self._kept_code(kept)
         if self.workspace.engine is not None:
             self.workspace.engine.rest(0.0 if kept is None else kept.idle_for)
         return self._program, self._found
@@ -101,9 +105,26 @@ class Opening:
         engine = self.workspace.engine
         idle_for = None if engine is None else engine.idle_for
         if isinstance(program, KeptProgram):
-            return program.grown(self._noted, idle_for)
-        made = contents(program.whole(), self._found, self._noted)
+            return program.grown(self._noted, self._code({**program.files, **self._noted}), idle_for)
+        made = contents(program.whole(), self._found, self._noted, self._code(self._noted))
         return made if made is None else {**made, "idle_for": idle_for or 0.0}
+
+    def _code(self, files: Mapping[str, str]) -> dict[str, bytes]:
+        """What Python there is to keep, if there is more of it than was. `files`: what the program was made of."""
+        from sacpy.lang.kept_programs import packing_of
+
+        packed = None if self.code is None else self.code.packed(packing_of(files))
+        return {} if packed is None else {self._variant: packed}
+
+    def _kept_code(self, kept: KeptProgram | None) -> KeptCode | None:
+        """Python that an earlier run has generated, and room for what this one does."""
+        from sacpy.interp.kept_code import KeptCode, variant_of
+
+        if not self._name:
+            return None
+        self._variant = variant_of(self.workspace.engine is not None, self.workspace.strict_fp)
+        data = b"" if kept is None else kept.code.get(self._variant, b"")
+        return KeptCode(data, None if kept is None else kept.packing)
 
 
 __all__ = ["Opening"]

@@ -150,8 +150,7 @@ class Runner:
 
     def entry(self, keys: tuple[str, ...]) -> tuple[Callable[..., Any], Protocol]:
         """The Python function that calls the most specific of some instances, and how ownership crosses it."""
-        name, rules, _ = self.evaluator.sites.callee(None, keys)
-        return self.evaluator.namespace[name], rules
+        return self.evaluator.sites.entry(keys)
 
     def prepared(self, action: Callable[[], T]) -> T:
         """Does something that first prepares a call and then makes it, all within the limits. Raises `SacError`."""

@@ -1,6 +1,6 @@
 """Dispatch at run time: the Python functions that calls go through where inference cannot name the one instance.
 
-In: the keys of the candidates. Out: the name of a generated function that looks at the arguments' ranks (at their
+In: the keys of the candidates. Out: the name of a function that looks at the arguments' ranks (at their
 shapes, where a candidate fixes extents), remembers its choice for each, and calls the instance. One such dispatcher
 serves all calls with the same candidates. It has no place in the SaC call stack.
 """
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from numpy import ndarray
 
 from sacpy.interp.errors import Fault
+from sacpy.interp.links import Need
 from sacpy.interp.ownership import Protocol, protocol
 from sacpy.interp.runtime.calls import shown
 from sacpy.interp.values import Value, shape_of
@@ -49,23 +50,35 @@ class Entry(Record):
 
 
 class CallSites:
-    """The dispatchers of one evaluator."""
+    """The dispatchers of one evaluator. `dispatchers`: the names of those that there are, by candidates; one comes into
+    being when it is first called."""
 
-    def __init__(self, evaluator: Evaluator) -> None:
+    def __init__(self, evaluator: Evaluator, dispatchers: dict[tuple[str, ...], str]) -> None:
         self.evaluator = evaluator
-        self.dispatchers: dict[tuple[str, ...], str] = {}
+        self.dispatchers = dispatchers
         self._entries: dict[str, Entry] = {}
 
-    def callee(self, certain: str | None, candidates: tuple[str, ...]) -> tuple[str, Protocol, Signature]:
-        """What to call: name, protocol, and one signature that stands for all candidates."""
+    def callee(self, certain: str | None, candidates: tuple[str, ...]) -> tuple[str, Need, Protocol, Signature]:
+        """What to call: name, what that stands for, protocol, and one signature that stands for all candidates."""
         first = self.evaluator.program.signature(certain or candidates[0])
         if certain is not None or (first.native is not None and (first.native.varargs or first.native.varresults)):
-            return self.evaluator.python_name(first.key), protocol(first), first
+            return self.evaluator.python_name(first.key), ("function", first.key), protocol(first), first
         signatures = [self.evaluator.program.signature(key) for key in candidates]
         name = self.dispatchers.get(candidates)
         if name is None:
-            name = self.dispatchers[candidates] = self._dispatcher(signatures)
-        return name, union(signatures), first
+            name = self.dispatchers[candidates] = (
+                f"_d{len(self.dispatchers)}_"
+                f"{''.join(c if c.isalnum() and c.isascii() else '_' for c in signatures[0].name)[:40]}"
+            )
+        return name, ("dispatcher", candidates), union(signatures), first
+
+    def stub(self, candidates: tuple[str, ...]) -> Callable[..., Any]:
+        """What a dispatcher's name stands for until it is first called."""
+
+        def stub(*args: Value) -> Any:
+            return self.dispatcher(candidates)(*args)
+
+        return stub
 
     def briefly(self, key: str, args: tuple[Value, ...]) -> tuple[Value, ...] | None:
         """The results of a call from outside for which there is native code that takes little time; None if there is
@@ -127,14 +140,17 @@ class CallSites:
             entry.accepted.add(shapes)
         return entry
 
-    def _dispatcher(self, signatures: list[Signature]) -> str:
-        """Generates a dispatcher."""
+    def entry(self, candidates: tuple[str, ...]) -> tuple[Callable[..., Any], Protocol]:
+        """What calls the most specific of some instances, and how ownership crosses it."""
+        name, need, rules, _ = self.callee(None, candidates)
+        return self.evaluator.namespace[name] if need[0] == "function" else self.dispatcher(candidates), rules
+
+    def dispatcher(self, candidates: tuple[str, ...]) -> Callable[..., Any]:
+        """Makes a dispatcher, which takes the place of what has stood for it."""
+        name = self.dispatchers[candidates]
+        signatures = [self.evaluator.program.signature(key) for key in candidates]
         rules = union(signatures)
         count = len(signatures[0].params)
-        name = (
-            f"_d{len(self.dispatchers)}_"
-            f"{''.join(c if c.isalnum() and c.isascii() else '_' for c in signatures[0].name)[:40]}"
-        )
         args = [f"a{i}" for i in range(count)] + [f"o{i}" for i in rules.takes]
         by_shape = any(isinstance(f, FixedExtent) for s in signatures for p in s.params for f in p.pattern or ())
         look = "{0}.shape if type({0}) is ndarray else ()" if by_shape else "{0}.ndim if type({0}) is ndarray else 0"
@@ -147,8 +163,8 @@ class CallSites:
             return memo[key]
 
         make = dispatcher(tuple(args), key if count == 1 else f"({key})", tuple(args[:count]))
-        self.evaluator.namespace[name] = make(memo, find)
-        return name
+        made = self.evaluator.namespace[name] = make(memo, find)
+        return made
 
     def chosen(self, keys: tuple[str, ...], values: tuple[Value, ...]) -> str:
         """The instance that takes arguments of these shapes. Raises `Fault`."""

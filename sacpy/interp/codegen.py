@@ -13,10 +13,13 @@ from collections.abc import Callable, Sequence
 from sacpy.interp.codegen_expressions import either
 from sacpy.interp.codegen_loops import write_loop
 from sacpy.interp.codegen_withloop import WithLoops
-from sacpy.interp.emitter import DEEPEST, Ex, Line, reads
+from sacpy.interp.emitter import DEEPEST, Ex, Generated, Line, reads
+from sacpy.interp.engine import owner
 from sacpy.interp.faults import PART
 from sacpy.interp.intervals import TESTS
+from sacpy.interp.links import Later, Need
 from sacpy.interp.ownership import VIEWS, Protocol, moves, protocol
+from sacpy.interp.runtime.calls import shown
 from sacpy.interp.usage import Usage
 from sacpy.interp.versions import SHORT
 from sacpy.lang.ast import AnyShape, FixedExtent
@@ -43,31 +46,22 @@ from sacpy.lang.core import (
 )
 from sacpy.lang.source import Span
 from sacpy.lang.walk import defined, free_of, names, partition_atoms
-from sacpy.nodes import Node, replace
+from sacpy.nodes import replace
 
 BLOCKS = 60  # nested blocks, and nested loops, from which on a statement becomes a Python function of its own
 LOOPS = 10  # a loop that may be left in the middle counts for three
 
 
-class Generated(Node):
-    """The Python source of one function."""
-
-    name: str
-    source: str
-    spans: list[Span]
-    guarded: dict[int, tuple[str, tuple[str, ...]]]
-
-
 class Codegen(WithLoops):
     """Generates one function. `callee` gives, for the certain instance or the candidates of a call, the Python name to
-    call, its protocol, and a signature that stands for all of them."""
+    call, what that stands for, its protocol, and a signature that stands for all of them."""
 
-    callee: Callable[[str | None, tuple[str, ...]], tuple[str, Protocol, Signature]]
+    callee: Callable[[str | None, tuple[str, ...]], tuple[str, Need, Protocol, Signature]]
 
     usage: Usage
 
     def function(self, function: Function, name: str) -> Generated:
-        """The whole function."""
+        """The whole function; `name`: that of the Python function."""
         signature = function.signature
         rules = protocol(signature)
         params = [self.name(p.bind.name) for p in signature.params]
@@ -76,8 +70,7 @@ class Codegen(WithLoops):
         self.conditions(function, on_exit=False)
         self.block(function.body)
         self._return(function)
-        source, spans = self.assemble(f"def {name}({', '.join(params + flags)}):", signature.span)
-        return Generated(name, source, spans, self.guarded)
+        return self.generated(owner(shown(signature)), f"def {name}({', '.join(params + flags)}):", signature.span)
 
     def _return(self, function: Function) -> None:
         signature, rules = function.signature, protocol(function.signature)
@@ -171,7 +164,7 @@ class Codegen(WithLoops):
         if s.pattern is not None and len(s.pattern) == 1 and isinstance(s.pattern[0], AnyShape) and not s.cell:
             return
         fixed = tuple(f.value if isinstance(f, FixedExtent) else None for f in s.pattern or ()) + s.cell
-        call = f"_check({ex.text}, {self.constant(s)})"
+        call = f"_check({ex.text}, {self.constant('later', Later(s))}())"
         if not rank or None in fixed:
             self.emit(call, s.span)
         elif self.shape(s.value).extents != fixed:
@@ -410,7 +403,8 @@ class Codegen(WithLoops):
         """A call: direct where the instance is certain, else through a dispatcher; flags follow their protocol."""
         live = self.ownership.live_after[id(s)]
         certain = self.facts.certain.get(id(call))
-        function, rules, signature = self.callee(certain, self.facts.candidates.get(id(call), call.candidates))
+        function, need, rules, signature = self.callee(certain, self.facts.candidates.get(id(call), call.candidates))
+        self.need(function, *need)
         passed = moves(call.args, live)
         flags = [
             "False" if passed[i].source is None else self.ownership.flag(str(passed[i].source)) for i in rules.takes
@@ -418,13 +412,15 @@ class Codegen(WithLoops):
         args = [self.use(a) for a in call.args]
         self.flush()
         extra = (
-            [f"bases={self.constant(call.bases)}"] if signature.native is not None and signature.native.varargs else []
+            [f"bases={self.constant('plain', call.bases)}"]
+            if signature.native is not None and signature.native.varargs
+            else []
         )
         if signature.native is not None and signature.native.varresults:
             by_reference = {p.bind.name for p in signature.params}
             declared = sum(r.bind.name not in by_reference for r in signature.results)
             scanned = s.targets[declared : len(s.targets) - (len(signature.results) - declared)]
-            extra.append(f"result_bases={self.constant(tuple(t.base for t in scanned))}")
+            extra.append(f"result_bases={self.constant('plain', tuple(t.base for t in scanned))}")
         text = f"{function}({', '.join([a.text for a in args] + flags + extra)})"
         given = {
             g: self.flag_name(s.targets[g].name) if self.ownership.is_dynamic(s.targets[g].name) else f"_g{g}"

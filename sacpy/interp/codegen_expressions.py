@@ -7,14 +7,11 @@ rank.
 
 from __future__ import annotations
 
-from typing import Any
-
 from sacpy.interp import arithmetic, scalar_text
 from sacpy.interp.arithmetic import limits
 from sacpy.interp.emitter import DEEPEST, Emitter, Ex
 from sacpy.interp.intervals import NATURAL, Interval, hull, result, within
 from sacpy.interp.runtime.elementwise import REAL_REUSING, reusing
-from sacpy.interp.runtime.primitives import evaluate
 from sacpy.lang.core import ArrayCons, Atom, Prim, Var
 from sacpy.lang.primitives import CONVERSIONS, PRIMITIVES
 from sacpy.lang.source import Span
@@ -96,20 +93,15 @@ class Expressions(Emitter):
         if prim.attrs:
             text = "".join(map(str, prim.attrs))
             name += "_" + "".join(c if c.isalnum() and c.isascii() else f"_{ord(c):x}_" for c in text)
-        if name not in self.globals:
-            self.globals[name] = evaluate(prim.op, base, prim.cell, prim.attrs)
-        return name
+        return self.need(name, "primitive", prim.op, base, prim.cell, prim.attrs)
 
     def reusing(self, op: str, base: str, args: list[Ex]) -> str | None:
         """The global name of the version of an element-wise primitive that writes into an operand, where one is a new
         array."""
         at = next((i for i, a in enumerate(args) if a.fresh), None)
-        function = None if at is None else reusing(op, base, at)
-        if function is None:
+        if at is None or reusing(op, base, at) is None:
             return None
-        name = f"_p_{op}_{base}_into_{at}"
-        self.globals.setdefault(name, function)
-        return name
+        return self.need(f"_p_{op}_{base}_into_{at}", "reusing", op, base, at)
 
     def result_rank(self, prim: Prim, args: list[Ex]) -> int | None:
         """The rank of an element-wise result, where the operands tell."""
@@ -163,9 +155,9 @@ class Expressions(Emitter):
         """A short vector of scalars: by component, as a tuple, and as an array."""
         inner = ", ".join(p.text for p in parts)
         tuple_text = f"({inner},)" if parts else "()"
-        self.globals.setdefault(f"_dtype_{base}", arithmetic_dtype(base))
+        dtype = self.need(f"_dtype_{base}", "dtype", base)
         return Ex(
-            f"_array({tuple_text}, _dtype_{base})",
+            f"_array({tuple_text}, {dtype})",
             base,
             1,
             False,
@@ -185,8 +177,8 @@ class Expressions(Emitter):
         return self.made(self.mark(f"_stack([{texts}], {base!r})", span), base, args, rank)
 
     def _long_vector(self, args: list[Ex], base: str) -> Ex:
-        self.globals.setdefault(f"_dtype_{base}", arithmetic_dtype(base))
-        return self.made(f"_array(({', '.join(a.text for a in args)},), _dtype_{base})", base, args, 1)
+        dtype = self.need(f"_dtype_{base}", "dtype", base)
+        return self.made(f"_array(({', '.join(a.text for a in args)},), {dtype})", base, args, 1)
 
     def shape_vector(self, prim: Prim, span: Span) -> Ex:
         """`shape(a)`; by component where the rank is known."""
@@ -319,13 +311,6 @@ def either(a: Ex, b: Ex) -> Interval | None:
 def arithmetic_bases() -> tuple[str, ...]:
     """The built-in base types."""
     return (*BITS, *REAL, "bool", "char")
-
-
-def arithmetic_dtype(base: str) -> Any:
-    """The dtype of a base type."""
-    from sacpy.interp.values import dtype_of
-
-    return dtype_of(base)
 
 
 __all__ = ["DEEPEST", "Expressions"]

@@ -50,7 +50,7 @@ class Patterns(Expressions):
         signature = function.signature
         self.plan = compile_plan(signature)
         self.args = [self.name(p.bind.name) for p in signature.params]
-        fail = f"_violation({self.constant(signature)}, ({''.join(a + ', ' for a in self.args)}))"
+        fail = f"_violation(_head({signature.key!r}), ({''.join(a + ', ' for a in self.args)}))"
         self._steps(self.plan.entry, signature.params, self.args, fail, signature.span, checked=True)
         self._bind_names(
             function, {*self.plan.ints}, {*self.plan.shapes}, dict(signature.pattern_names), signature.span
@@ -60,7 +60,7 @@ class Patterns(Expressions):
         """Checks the results' patterns; `shapes` is what is known of the results."""
         signature = function.signature
         fail = (
-            f"_violation({self.constant(signature)}, ({''.join(a + ', ' for a in self.args)}), "
+            f"_violation(_head({signature.key!r}), ({''.join(a + ', ' for a in self.args)}), "
             f"({''.join(r + ', ' for r in results)}))"
         )
         self._known = list(shapes)
@@ -203,8 +203,8 @@ class Patterns(Expressions):
                 value = self.use(condition.value)
                 self.flush()
                 self.emit(
-                    f"if not {value.text}: _condition_failed({self.constant(function.signature)}, {condition.text!r}, "
-                    f"{on_exit})",
+                    f"if not {value.text}: _condition_failed(_head({function.signature.key!r}), "
+                    f"{condition.text!r}, {on_exit})",
                     condition.span,
                 )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from sacpy.interp.runtime.withloops import Recipe
+from sacpy.interp.links import Later
 from sacpy.lang.core import Atom, Bind, Fold, Genarray, Let, Modarray, Operator, Propagate, Var, WithLoop
 from sacpy.lang.source import Span
 from sacpy.lang.walk import block_free, bodies_free, names, operator_atoms
@@ -208,13 +208,13 @@ def unknown_cell(gen: WithLoops, sink: Sink, loop: WithLoop, span: Span) -> None
         return
     recipes, used = [], set()
     for p in loop.partitions:
-        recipes.append(Recipe(p.body, p.values[sink.value], p.index.name, tuple(b.name for b in p.scalars or ())))
+        recipes.append((p.body, p.values[sink.value], p.index.name, tuple(b.name for b in p.scalars or ())))
         used |= block_free(p.body, (p.values[sink.value],)) - {p.index.name, *(b.name for b in p.scalars or ())}
     values = [(name, gen.use(Var(name, span)).text) for name in sorted(used)]
     bases = {name: gen.facts.base(name) for name, _ in values}
     texts = ", ".join(f"{name!r}: {text}" for name, text in values)
+    recipe = gen.constant("later", Later((tuple(recipes), bases)))
     gen.emit(
-        f"if {sink.cells}.cell is None: {sink.cells}.cell_from({gen.constant((tuple(recipes), bases))}, "
-        f"{{{texts}}}, _inferrer)",
+        f"if {sink.cells}.cell is None: {sink.cells}.cell_from({recipe}(), {{{texts}}}, _inferrer())",
         span,
     )

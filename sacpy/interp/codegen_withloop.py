@@ -10,22 +10,19 @@ it as a whole.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from sacpy.interp.codegen_indexsets import Box, box_of, highest, lowest
 from sacpy.interp.codegen_patterns import Patterns
 from sacpy.interp.codegen_results import Sink, begin_threads, combine, end_fold, finish, sinks_of, start_fold
 from sacpy.interp.emitter import Ex
-from sacpy.interp.engine import FEW
+from sacpy.interp.engine import FEW, Asking
+from sacpy.interp.links import Later
 from sacpy.interp.ownership import fold_values, thread_values
 from sacpy.interp.usage import Usage
 from sacpy.lang.core import Bind, Fold, Genarray, Let, Loop, Modarray, Partition, Propagate, Var, WithLoop
 from sacpy.lang.source import Span
 from sacpy.lang.walk import bodies_free
 from sacpy.nodes import Node
-
-if TYPE_CHECKING:
-    from sacpy.interp.engine import Turn
 
 ROW = 16  # cells of the only axis after which somebody does
 NESTED = 12  # Python allows 20 nested loops; deeper index spaces go through one loop over tuples
@@ -39,28 +36,31 @@ class Asked(Node):
 
 
 def nobody(statement: Let | Loop) -> None:
-    """Without an engine there is nobody to ask."""
+    """Without an engine no code asks."""
 
 
 class WithLoops(Patterns):
-    """The part of the generator that makes with-loops. `turn`: what the code of a loop may ask, and the variables whose
-    values it wants; None where it need not ask."""
+    """The part of the generator that makes with-loops. `asks`: the variables whose values the engine wants to see where
+    the code of a loop asks it; None where that need not ask."""
 
     usage: Usage
-    turn: Callable[[Let | Loop], tuple[Turn, list[str]] | None] = staticmethod(nobody)
+    asks: Callable[[Let | Loop], list[str] | None] = staticmethod(nobody)
 
     # ---- leaving a loop in the middle
 
     def asked(self, s: Let | Loop) -> Asked | None:
         """Whom the code of a statement asks whether the rest goes on elsewhere."""
-        found = self.turn(s)
-        if found is None:
+        wanted = self.asks(s)
+        if wanted is None:
             return None
-        turn, wanted = found
         # pure: computed again if asked for
         waiting = {name: self.pending[name][0] for name in wanted if name in self.pending}
         values = [waiting[name] if name in waiting else self.use(Var(name, s.span)) for name in wanted]
-        return Asked(self.constant(turn), f"({''.join(v.text + ', ' for v in values)})")
+        bases = {name: self.facts.base(name) for name in wanted}
+        return Asked(
+            self.constant("turn", Asking(Later(s), isinstance(s, Loop), bases)),
+            f"({''.join(v.text + ', ' for v in values)})",
+        )
 
     def left(self, targets: Sequence[Bind], span: Span) -> None:
         """What is done where somebody else has done the rest: the values are there, and are nobody else's."""

@@ -1,9 +1,10 @@
 """Text and names of a generated function: lines with their places, expressions that wait for their use, local
 variables.
 
-In: pieces of Python text, from the modules `codegen_*`. Out: the source text of one function and, for each of its
-lines, the span of the SaC source it came from. A part of an expression that may raise stands on a line of its own
-(`mark`), so that a traceback's line number alone leads back to the operator or index that failed.
+In: pieces of Python text, from the modules `codegen_*`. Out: the source text of one function; for each of its lines,
+the span of the SaC source it came from; and what the global names in it stand for, as data (`links`), so that a
+function can be kept and loaded again in another process. A part of an expression that may raise stands on a line of its
+own (`mark`), so that a traceback's line number alone leads back to the operator or index that failed.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from sacpy.interp.intervals import Interval, Known
-from sacpy.interp.values import DTYPES, array
+from sacpy.interp.links import Later, Need, Place
+from sacpy.interp.values import DTYPES
 from sacpy.lang.core import Atom, Bind, Const, Var
 from sacpy.lang.source import Span
 from sacpy.lang.types import BITS, Scalar, Shape
@@ -48,6 +50,14 @@ class Ex(Node):
         return self.bounds is not None and self.bounds[0] >= 0
 
 
+class Generated(Node):
+    """The Python of one function: its text, the places of its lines, and what its global names need to be."""
+
+    source: str
+    place: Place
+    needs: dict[str, Need]
+
+
 class Line(Record):
     indent: int
     text: str
@@ -59,16 +69,16 @@ _MARK = re.compile("\x01(\\d+)\x02|\x03")
 
 
 class Emitter:
-    """One function being generated. `globals` is the namespace that all generated functions share. `selections`: by
-    mark, the array and the indices of a direct access; `guarded`: the same by line, so that the fault can name them.
-    `parts`: Python functions split off this one; `temporaries`: names of local variables that stand for no core
+    """One function being generated. `needs`: what the global names in it stand for. `selections`: by mark, the array
+    and the indices of a direct access; `guarded`: the same by line, so that the fault can name them. `parts`: Python
+    functions split off this one; `temporaries`: names of local variables that stand for no core
     variable."""
 
     ownership: Ownership
 
-    def __init__(self, facts: Facts, globals: dict[str, Any], prefix: str) -> None:
+    def __init__(self, facts: Facts, prefix: str) -> None:
         self.facts = facts
-        self.globals = globals
+        self.needs: dict[str, Need] = {}
         self.prefix = prefix
         self.lines: list[Line] = []
         self.indent = 1
@@ -107,10 +117,13 @@ class Emitter:
         self.temporaries.add(name)
         return name
 
-    def constant(self, value: Any) -> str:
-        """A global name for a value that every call shares."""
-        name = f"_k_{self.prefix}_{len(self.globals)}"
-        self.globals[name] = value
+    def constant(self, kind: str, *what: Any) -> str:
+        """A global name for something that every call shares (see `links`)."""
+        return self.need(f"_k_{self.prefix}_{len(self.needs)}", kind, *what)
+
+    def need(self, name: str, kind: str, *what: Any) -> str:
+        """A global name that all functions know by this name."""
+        self.needs[name] = (kind, *what)
         return name
 
     # ---- atoms
@@ -118,19 +131,16 @@ class Emitter:
     def literal(self, const: Const) -> Ex:
         """A constant."""
         if const.shape:
-            whole = array(const.value, const.base, const.shape)
-            whole.flags.writeable = False
+            whole = self.constant("array", const.value, const.base, const.shape)
             if len(const.shape) == 1 and const.base in DTYPES:
                 parts = tuple(self.scalar_literal(v, const.base) for v in const.value)
-                return Ex(
-                    self.constant(whole), const.base, 1, True, parts, f"({''.join(p.text + ', ' for p in parts)})"
-                )
-            return Ex(self.constant(whole), const.base, len(const.shape), True)
+                return Ex(whole, const.base, 1, True, parts, f"({''.join(p.text + ', ' for p in parts)})")
+            return Ex(whole, const.base, len(const.shape), True)
         if const.undefined:
             return Ex("None", const.base, None, True)
         value = const.value[0]
         if isinstance(value, bytes):
-            return Ex(self.constant(value), const.base, 0, True)
+            return Ex(self.constant("plain", value), const.base, 0, True)
         return self.scalar_literal(value, const.base)
 
     @staticmethod
@@ -232,7 +242,12 @@ class Emitter:
         if core is not None and self.ownership.is_dynamic(core):
             self.emit(f"{self.flag_name(core)} = False", span)
 
-    def assemble(self, header: str, span: Span) -> tuple[str, list[Span]]:
+    def generated(self, owner: str, header: str, span: Span) -> Generated:
+        """The whole function. `owner`: the name that the call stack shows."""
+        source, spans = self._assembled(header, span)
+        return Generated(source, Place(owner, Later(spans), self.guarded), self.needs)
+
+    def _assembled(self, header: str, span: Span) -> tuple[str, list[Span]]:
         """The source text, and the span of each of its lines."""
         rows: list[str] = []
         places: list[Span] = []
@@ -263,4 +278,4 @@ def reads(text: str) -> set[str]:
     return set(re.findall(r"[A-Za-z_]\w*", text))
 
 
-__all__ = ["DEEPEST", "Emitter", "Ex", "Line", "Var", "reads"]
+__all__ = ["DEEPEST", "Emitter", "Ex", "Generated", "Line", "Var", "reads"]

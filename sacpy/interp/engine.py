@@ -1,18 +1,20 @@
 """What a compiler must offer to be asked by the interpreter. The interpreter runs everything without one; with one, it
-asks at three places.
+asks at four places.
 
-In: the program, each function when it is first called, and each loop and with-loop when a function is generated. Out:
-the program as the engine wants it interpreted, the Python function that calls go to, and what generated code asks on
-its way through a loop. Nothing here knows what compiling is.
+In: the program, each function when it is first called, each loop and with-loop when a function is generated, and again
+when that is loaded. Out: the program as the engine wants it interpreted, the Python function that calls go to, whether
+the code of a loop asks on its way, and whom. Nothing here knows what compiling is.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
+from sacpy.interp.links import Later
 from sacpy.lang.core import Function, Let, Loop, Program
+from sacpy.nodes import Record
 
 if TYPE_CHECKING:
     from sacpy.interp.evaluator import Evaluator
@@ -29,6 +31,21 @@ class Left(Exception):
         super().__init__()
         self.values = values
         self.over = over
+
+
+class Asking(Record):
+    """A loop or with-loop whose code asks the engine, prepared as it is there. `bases`: of the variables whose values
+    the engine wants to see, in their order; `work`: what it makes of a cell of a with-loop, once it has."""
+
+    later: Later[Let | Loop]
+    is_loop: bool
+    bases: dict[str, str]
+    work: float | None = None
+
+    @property
+    def statement(self) -> Let | Loop:
+        """The statement itself."""
+        return self.later()
 
 
 class Turn(Protocol):
@@ -69,11 +86,13 @@ class Engine(Protocol):
         others are told by the evaluator's namespace."""
         ...
 
-    def turn(
-        self, evaluator: Evaluator, function: Function, statement: Let | Loop, bases: Mapping[str, str]
-    ) -> tuple[Turn, list[str]] | None:
-        """What the generated code of a function asks about one of its loops or with-loops, prepared as it is there, and
-        the variables whose values it wants; None where it need not ask. `bases`: the base types of all variables."""
+    def asks(self, function: Function, statement: Let | Loop) -> list[str] | None:
+        """The variables whose values are wanted where the generated code of a function asks about one of its loops or
+        with-loops; None where it need not ask. It depends on nothing but the two."""
+        ...
+
+    def turn(self, evaluator: Evaluator, key: str, asking: Asking) -> Turn:
+        """Whom the generated code of the function with this key asks about one of its loops or with-loops."""
         ...
 
     def stop(self) -> None:

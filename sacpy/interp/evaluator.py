@@ -1,9 +1,9 @@
 """Runs core programs: `Evaluator(program).call(key, args)`.
 
 In: a `core.Program`, and values. Out: values; or a `SacError` with the place and the SaC call stack. Each function
-becomes generated Python (`codegen`) when it is first called: until then its name in the shared namespace is a stub that
-generates it and takes its own place. With an engine that waits for the first call that is interpreted: what runs
-natively from the beginning is never generated.
+becomes generated Python (`codegen`) when it is first called, or is loaded as an earlier run has generated it
+(`kept_code`): until then its name in the shared namespace is a stub that does so and takes its own place. With an
+engine that waits for the first call that is interpreted: what runs natively from the beginning is never generated.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ import numpy as np
 from sacpy.base.clocks import thread_time
 from sacpy.interp import arithmetic, versions
 from sacpy.interp.callsites import CallSites
-from sacpy.interp.engine import Engine, Left, is_region, owner
-from sacpy.interp.errors import CallFault, Exit, Fault, Stopped
-from sacpy.interp.faults import PART, PREFIX, Place, to_sac_error
+from sacpy.interp.engine import Engine, Left, is_region
+from sacpy.interp.errors import Exit, Fault, Stopped
+from sacpy.interp.faults import PART, PREFIX, to_sac_error
 from sacpy.interp.limits import calmly
+from sacpy.interp.links import Place, bind
 from sacpy.interp.ownership import Ownership, protocol
-from sacpy.interp.prepare import Preparer
 from sacpy.interp.runtime import calls, structure, withloops
 from sacpy.interp.values import Value, shape_of, vector
 from sacpy.lang.core import Function, Program, Signature
@@ -34,10 +34,13 @@ from sacpy.lang.types import Shape
 
 if TYPE_CHECKING:
     from sacpy.interp.codegen import Codegen
-    from sacpy.interp.emitter import Emitter
+    from sacpy.interp.emitter import Generated
     from sacpy.interp.facts import Facts
+    from sacpy.interp.kept_code import KeptCode
+    from sacpy.interp.prepare import Preparer
     from sacpy.interp.tracing import Tracer
     from sacpy.interp.twins import Twin
+    from sacpy.lang.infer import Inferrer
 
 RUNTIME: dict[str, Any] = {
     **arithmetic.HELPERS, **withloops.HELPERS,
@@ -62,8 +65,8 @@ class Evaluator:
     """Runs the functions of one program. `depth_limit` bounds the depth of Python frames; `always_copy` turns in-place
     updates off (for tests); `bindings` finds the Python function that stands for an external one, asked before the
     library's. `engine` decides what runs natively; `strict_fp`: floating-point numbers are added in the order the
-    program says, in the library too. `tracer`: is told what those functions of an `ElaboratedProgram` do that it
-    wants."""
+    program says, in the library too. `code`: what earlier runs of the program have generated, and where what this one
+    does is kept. `tracer`: is told what those functions of an `ElaboratedProgram` do that it wants."""
 
     def __init__(
         self,
@@ -75,8 +78,10 @@ class Evaluator:
         bindings: Bindings = no_binding,
         engine: Engine | None = None,
         strict_fp: bool = False,
+        code: KeptCode | None = None,
         tracer: Tracer | None = None,
     ) -> None:
+        self.written = program
         self.program = program if engine is None else engine.prepared(program)
         self.engine = engine
         self.strict_fp = strict_fp
@@ -85,7 +90,8 @@ class Evaluator:
         self.always_copy = always_copy
         self.bindings = bindings
         self.places: dict[str, Place] = {}
-        self.names: dict[str, str] = {}
+        self.code = code
+        self.names: dict[str, str] = {} if code is None else code.names
         self.globals: dict[str, Value] = {}
         self.starting: set[str] = set()
         self.generating = 0.0  # seconds of its thread spent on generating functions
@@ -95,17 +101,33 @@ class Evaluator:
             "_world": world,
             "_globals": self.globals,
             "_global_get": self._global_get,
+            "_head": self.program.signature,
+            "_inferrer": self.inferrer,
         }
-        self.sites = CallSites(self)
-        self.preparer = Preparer(self.program)
+        self.sites = CallSites(self, {} if code is None else code.dispatchers)
         self.tracer = tracer
+        self._preparer: Preparer | None = None
         if tracer is not None:
             from sacpy.interp import tracing
 
             self.borders = tracing.Borders(program)
             self.preparer.apart = tracing.is_users
             self.namespace |= tracing.hooks(tracer)
-        self.namespace["_inferrer"] = self.preparer.inferrer
+
+    @property
+    def preparer(self) -> Preparer:
+        """What prepares functions for being generated; loaded when one is."""
+        if self._preparer is None:
+            from sacpy.interp.prepare import Preparer
+
+            self._preparer = Preparer(self.program)
+        return self._preparer
+
+    def inferrer(self) -> Inferrer:
+        """What infers shapes in the program that is run."""
+        from sacpy.lang.infer import inferrer_for
+
+        return inferrer_for(self.program)
 
     def begin_in(self, world: Any) -> None:
         """From now on functions run in another world, which allows the same; global objects are as in the
@@ -121,6 +143,14 @@ class Evaluator:
         except BaseException as error:
             raise to_sac_error(error, self.places) from error
         return self.guarded(lambda: self.sites.enter(key, args)) if found is None else found
+
+    def call_once(self, key: str) -> tuple[Value, ...]:
+        """Calls a function that the program has for now, without parameters: nothing of it is kept."""
+        code, self.code = self.code, None
+        try:
+            return self.call(key, ())
+        finally:
+            self.code = code
 
     def call_giving(
         self, key: str, args: Sequence[Value], given: Sequence[bool]
@@ -161,10 +191,13 @@ class Evaluator:
                 f"f{len(self.names)}_"
                 f"{''.join(c if c.isalnum() and c.isascii() else '_' for c in key.rpartition('::')[2])[:40]}{part}"
             )
-            self.namespace[name] = self._stub(key, name)
+        if name not in self.namespace:
+            self.namespace[name] = self.stub(key)
         return name
 
-    def _stub(self, key: str, name: str) -> Callable[..., Any]:
+    def stub(self, key: str) -> Callable[..., Any]:
+        """What the name of a function stands for until it is first called."""
+
         def stub(*args: Value, **options: Any) -> Any:
             return self.compiled(key)(*args, **options)
 
@@ -183,29 +216,21 @@ class Evaluator:
     def watched(self, key: str, put: Callable[[Callable[..., Any]], None]) -> Callable[..., Any]:
         """What many calls from outside of a function go to, of which the engine has not been asked."""
         signature, made = self.program.signature(key), self.compiled(key)
-        if self.engine is None or signature.native is not None or self._twin_of(signature) is not None:
+        if self.engine is None or signature.native is not None or self.twin_of(signature) is not None:
             return made
         return self.engine.wrap(self, self.program.function(key), lambda: made, put)
 
     def source(self, key: str) -> str:
         """The Python that stands for a function, generated for its declared types."""
         signature, name = self.program.signature(key), self.python_name(key)
-        if signature.native is not None:
-            return self._native(signature, name)[0]
-        twin = self._twin_of(signature)
-        return (
-            self._twin(signature, name, twin)[0]
-            if twin is not None
-            else self._generate(self.program.function(key), name)[0]
-        )
+        made = self._wrapper(signature, name)
+        return (made() if made is not None else self._generate(self.program.function(key), name)).source
 
     def _define(self, key: str, name: str) -> None:
         signature = self.program.signature(key)
-        twin = self._twin_of(signature)
-        if signature.native is not None:
-            self._load(key, name, *self._native(signature, name))
-        elif twin is not None:
-            self._load(key, name, *self._twin(signature, name, twin))
+        wrapper = self._wrapper(signature, name)
+        if wrapper is not None:
+            self._load(key, name, wrapper)
         else:
             function = self.program.function(key)
             interpreted = partial(self._interpreted, function, name)
@@ -213,13 +238,27 @@ class Evaluator:
                 interpreted() if self.engine is None else self.engine.wrap(self, function, interpreted)
             )
 
+    def _wrapper(self, signature: Signature, name: str) -> Callable[[], Generated] | None:
+        """What generates a function for which one of Python stands; None for others."""
+
+        def generate() -> Generated:
+            from sacpy.interp import wrappers
+
+            if twin is not None:
+                return wrappers.twin(signature, name, twin)
+            return wrappers.external(signature, name, self.bindings, self.world)
+
+        twin = self.twin_of(signature)
+        return None if twin is None and signature.native is None else generate
+
     def _interpreted(self, function: Function, name: str) -> Callable[..., Any]:
         """A function as generated Python; calls by its name go where they went before."""
         entry, positions = self.namespace[name], versions.open_parameters(function)
         if positions:
             self._timed(lambda: self._select_versions(function, name, positions))
         else:
-            self._timed(lambda: self._load(function.signature.key, name, *self._generate(function, name)))
+            generate = partial(self._generate, function, name)
+            self._timed(lambda: self._load(function.signature.key, name, generate, self._is_as_written(function)))
         made: Callable[..., Any] = self.namespace[name]
         self.namespace[name] = entry
         return made
@@ -231,10 +270,24 @@ class Evaluator:
         generate()
         self.generating, self.generating_since = before + thread_time() - start, waited + perf_counter() - since
 
-    def _load(self, key: str, name: str, source: str, place: Place) -> None:
+    def _load(self, key: str, name: str, generate: Callable[[], Generated], as_written: bool = True) -> None:
+        """Defines a Python function, as an earlier run has generated it or as it is generated now. `as_written`: from
+        the function that the program has."""
         filename = f"{PREFIX}{key}:{name}>"
-        self.places[filename] = place
-        exec(compile(source, filename, "exec"), self.namespace)
+        found = None if self.code is None else self.code.find(name, as_written)
+        if found is None:
+            made = generate()
+            found = compile(made.source, filename, "exec"), made.place, made.needs
+            if self.code is not None:
+                self.code.add(name, as_written, *found)
+        code, self.places[filename], needs = found
+        bind(self, key, needs)
+        exec(code, self.namespace)
+
+    def _is_as_written(self, function: Function) -> bool:
+        """Whether a function is the program's, and not what an engine has made of it."""
+        key = function.signature.key
+        return self.engine is None or (not is_region(key) and function is self.written.function(key))
 
     def _select_versions(self, function: Function, name: str, positions: tuple[int, ...]) -> None:
         """Defines a function that calls the version for its arguments' ranks; versions are generated when first
@@ -243,6 +296,7 @@ class Evaluator:
         declared = declared_shapes(signature.params)
         params = [f"a{i}" for i in range(len(signature.params))] + [f"o{i}" for i in protocol(signature).takes]
         made: dict[str, Callable[..., Any]] = {}
+        as_written = self._is_as_written(function)
 
         def find(kind: versions.Kind) -> Callable[..., Any]:
             own = f"{name}_{'_'.join(str(k).replace('-', 'v') for k in kind)}"
@@ -250,31 +304,30 @@ class Evaluator:
             if own not in made and len(made) >= versions.MOST:
                 own, shapes = f"{name}_any", None
             if own not in made:
-                self._timed(lambda: self._load(signature.key, own, *self._generate(function, own, shapes)))
+                generate = partial(self._generate, function, own, shapes)
+                self._timed(lambda: self._load(signature.key, own, generate, as_written))
                 made[own] = self.namespace[own]
             return made[own]
 
         versions.selector(name, positions, params, [p.base for p in signature.params], find, self.namespace)
 
-    def _generate(self, original: Function, name: str, shapes: Sequence[Shape] | None = None) -> tuple[str, Place]:
+    def _generate(self, original: Function, name: str, shapes: Sequence[Shape] | None = None) -> Generated:
         from sacpy.interp.codegen import Codegen
         from sacpy.interp.usage import Usage
 
-        signature = original.signature
         function, facts = self.preparer.prepare(original, shapes)
         traced = None if self.tracer is None else self._traced(self.tracer, function, facts)
-        generator = (traced or Codegen)(facts, self.namespace, name)
+        generator = (traced or Codegen)(facts, name)
         generator.callee = self.sites.callee
         if self.engine is not None:
-            ask = self.engine.turn
-            generator.turn = lambda statement: ask(self, original, statement, facts.bases)
+            generator.asks = partial(self.engine.asks, original)
         generator.ownership = Ownership(
             function, self.program.signature, lambda v: facts.shape(v).rank != 0, generator.flag_name, self.always_copy
         )
         generator.usage = Usage(function, lambda a: facts.atom_shape(a).rank == 0)
         generated = generator.function(function, name)
         del generator.ownership  # which refers to it
-        return generated.source, Place(owner(calls.shown(signature)), generated.spans, generated.guarded)
+        return generated
 
     def _traced(self, tracer: Tracer, function: Function, facts: Facts) -> type[Codegen] | None:
         """What generates a function for a tracer; None if the tracer does not want it."""
@@ -287,9 +340,9 @@ class Evaluator:
 
     def is_whole(self, signature: Signature) -> bool:
         """Whether NumPy stands for a function."""
-        return self._twin_of(signature) is not None
+        return self.twin_of(signature) is not None
 
-    def _twin_of(self, signature: Signature) -> Twin | None:
+    def twin_of(self, signature: Signature) -> Twin | None:
         """What stands for a function of the library. The program's own have none, and where those run natively nothing
         else may ever be called."""
         if signature.native is not None or signature.name.startswith("_MAIN::"):
@@ -297,89 +350,6 @@ class Evaluator:
         from sacpy.interp import twins
 
         return twins.find(signature, self.strict_fp)
-
-    def _twin(self, signature: Signature, name: str, twin: Callable[..., Any]) -> tuple[str, Place]:
-        """Pattern checks, then the twin."""
-        from sacpy.interp.codegen_patterns import Patterns
-        from sacpy.interp.facts import Facts
-        from sacpy.lang.core import EMPTY
-
-        generator = Patterns(Facts(), self.namespace, name)
-        rules = protocol(signature)
-        generator.entry_checks(Function(signature, (), EMPTY, ()))
-        args = [generator.name(p.bind.name) for p in signature.params]
-        flags = [f"o_{i}" for i in rules.takes]
-        results = [f"r{i}" for i in range(len(signature.results))]
-        left = f"{', '.join(results)} = " if results else ""
-        in_place = getattr(twin, "in_place", None)
-        for i in rules.takes if in_place else ():  # an argument that nobody else holds takes up the result
-            generator.emit(
-                f"if o_{i}: return {generator.constant(in_place)}({', '.join(args)}, {args[i]}), True", signature.span
-            )
-        growing = getattr(twin, "growing", None)
-        if growing and rules.takes and rules.gives:  # so does one that has room for it
-            given = [f"o_{i}" if i in rules.takes else "False" for i in range(len(args))]
-            generator.emit(
-                f"if {' or '.join(f'o_{i}' for i in rules.takes)}: return "
-                f"{generator.constant(growing)}({', '.join(args)}, ({', '.join(given)})), True",
-                signature.span,
-            )
-        generator.emit(f"{left}{generator.constant(twin)}({', '.join(args)})", signature.span)
-        self._hand_back(generator, signature, results, args, rules.gives)
-        source, spans = generator.assemble(f"def {name}({', '.join(args + flags)}):", signature.span)
-        return source, Place(calls.shown(signature), spans, generator.guarded)
-
-    @staticmethod
-    def _hand_back(
-        generator: Emitter, signature: Signature, results: list[str], args: list[str], gives: tuple[int, ...]
-    ) -> None:
-        """The results of a Python function: arrays come with a flag, or are copied if they are no fresh ones."""
-        given = f"({''.join(a + ', ' for a in args)})"
-        texts = [
-            r if i in gives or signature.results[i].pattern is None else f"_owned({r}, _is_fresh({r}, {given}))"
-            for i, r in enumerate(results)
-        ]
-        texts += [f"_is_fresh({results[i]}, {given})" for i in gives]
-        generator.emit(f"return {', '.join(texts)}" if texts else "return None", signature.span)
-
-    def _native(self, signature: Signature, name: str) -> tuple[str, Place]:
-        """A wrapper of an external function: a frame for the call stack, and results that are certainly nobody
-        else's."""
-        from sacpy.interp import natives
-        from sacpy.interp.emitter import Emitter
-        from sacpy.interp.facts import Facts
-
-        native = signature.native
-        assert native is not None
-        function = self.bindings(signature) or natives.find(native.name)
-        if function is None:
-            from sacpy.interp import foreign
-
-            function = foreign.find(signature, self.world)
-        generator = Emitter(Facts(), self.namespace, name)
-        args = [f"a{i}" for i in range(len(signature.params))]
-        if function is None:
-            help_ = f'bind it: session.bind("{calls.shown(signature)}", a_python_function)'
-            generator.emit(f"_unbound({signature.text!r}, {help_!r})", signature.span)
-            self.namespace["_unbound"] = _unbound
-            source, spans = generator.assemble(f"def {name}(*args, **keywords):", signature.span)
-            return source, Place(calls.shown(signature), spans, {})
-        params, passed = ", ".join(args), ", ".join(args)
-        if native.varargs:
-            params, passed = "*args, bases=()", "*args, bases=bases"
-        elif native.varresults:
-            params, passed = f"{params}, result_bases=()", f"{passed}, result_bases=result_bases"
-        elif getattr(function, "wants_bases", False):
-            passed += f"{', ' if passed else ''}bases={tuple(p.base for p in signature.params)!r}"
-        call = f"{generator.constant(function)}(_world{', ' if passed else ''}{passed})"
-        results = [f"r{i}" for i in range(len(signature.results))]
-        if native.varresults:
-            generator.emit(f"return {call}", signature.span)
-        else:
-            generator.emit(f"{', '.join(results)} = {call}" if results else call, signature.span)
-            self._hand_back(generator, signature, results, ["*args"] if native.varargs else args, ())
-        source, spans = generator.assemble(f"def {name}({params}):", signature.span)
-        return source, Place(calls.shown(signature), spans, {})
 
     # ---- globals
 
@@ -398,10 +368,6 @@ class Evaluator:
             finally:
                 self.starting.discard(name)
         return self.globals[name]
-
-
-def _unbound(text: str, help_: str) -> None:
-    raise CallFault("E0618", f"the external function {text} is not bound", help=help_)
 
 
 __all__ = ["Evaluator"]

@@ -12,24 +12,16 @@ from types import TracebackType
 from typing import Any
 
 from sacpy.interp.errors import CallFault, Fault
+from sacpy.interp.links import Place
 from sacpy.interp.runtime.structure import out_of_range
 from sacpy.interp.values import shape_of
 from sacpy.lang.diagnostics import Diagnostic, Frame, SacError
 from sacpy.lang.source import NOWHERE, Span
-from sacpy.nodes import Node
 
 PREFIX = "<sac:"
 PART = "__part"  # in the names of generated functions that hold a part of another one
 LIBRARY = str(Path(__file__).parent.parent / "stdlib")
 LONGEST = 50  # frames of a call stack that a diagnostic keeps at either end
-
-
-class Place(Node):
-    """The lines of one generated function: the SaC name, spans by line, and direct array accesses by line."""
-
-    function: str
-    spans: list[Span]
-    guarded: dict[int, tuple[str, tuple[str, ...]]]
 
 
 def to_sac_error(error: BaseException, places: Mapping[str, Place]) -> SacError:

@@ -14,9 +14,11 @@ from collections.abc import Iterator, Mapping
 from types import CodeType, FrameType, TracebackType
 from typing import Any, Literal, Protocol
 
-from sacpy.interp.codegen import Codegen, Generated
+from sacpy.interp.codegen import Codegen
+from sacpy.interp.emitter import Generated
 from sacpy.interp.facts import binds
-from sacpy.interp.faults import PART, PREFIX, Place
+from sacpy.interp.faults import PART, PREFIX
+from sacpy.interp.links import Place
 from sacpy.interp.runtime.calls import shown
 from sacpy.interp.usage import Usage
 from sacpy.interp.values import Value

@@ -97,7 +97,7 @@ def _values(
     key = f"word {number}"
     made = expression_function(program, parsed.expr, {}, key)
     components = [c for type in made.results for c in type.components]
-    found = evaluator.call(key, ())
+    found = evaluator.call_once(key)
     del program.initials[key]
     if len(components) != len(slots):
         shown = ", ".join(type.shown for type in made.results) or "no value"

@@ -26,13 +26,13 @@ from sacpy.lang.core_data import CLASSES
 from sacpy.lang.diagnostics import Diagnostic, Edit, Frame, Label
 from sacpy.lang.files import CHANGING, files_in, is_as_noted, stamps
 from sacpy.lang.image import PACKAGE, sources
-from sacpy.lang.infer import Inferrer
 from sacpy.lang.infer_calls import Key, Outcome
 from sacpy.lang.source import BUILTIN, Source, Span, library_place, library_source
 from sacpy.lang.types import Shape
 
 if TYPE_CHECKING:
     from sacpy.lang.elaborate.program import ElaboratedProgram
+    from sacpy.lang.infer import Inferrer
 
 MOST = 2000  # outcomes of calls
 Place = str | tuple[str, str]  # of a text: where it stands; or its name, and it itself
@@ -53,7 +53,8 @@ class Contents(TypedDict):
     """What is kept of a program: the files that it was made of, each with a digest; the key of its `main`; whether it
     looks at the words of its command line; what there is to say about it. By key, what is packed of its functions,
     heads of others, and global objects; which functions of the library have no effects. `outcomes`: what inference has
-    found out about calls; `idle_for`: the seconds of a short run in which there was nothing to compile, else 0."""
+    found out about calls; `code`: Python that was generated for it, by variant (`interp/kept_code`); `idle_for`: the
+    seconds of a short run in which there was nothing to compile, else 0."""
 
     files: dict[str, str]
     main: str
@@ -64,6 +65,7 @@ class Contents(TypedDict):
     globals: dict[str, bytes]
     pure: dict[str, bool]
     outcomes: bytes
+    code: dict[str, bytes]
     idle_for: float
 
 
@@ -83,15 +85,38 @@ class KeptProgram:
             raise Unpacked("a file has changed")
         self._source = source
         self._texts: dict[Place, Source] = {source.name: source, BUILTIN.name: BUILTIN}
-        self._packing = _packing(self._text, files)
+        self.packing = _packing(self._text, files)
         self._read = read
         self._whole: ElaboratedProgram | None = None
         self._made: dict[str, core.Function] = {}
         self._signatures: dict[str, core.Signature] = {}
         self._lock = RLock()  # an interpreter and a compiler may ask at the same time
-        self.inferrer = Inferrer(proxy(self), outcomes=_outcomes().unpacked(self._kept["outcomes"]))
-        self._known = len(self.inferrer.outcomes)
-        self.found: list[Diagnostic] = self._packing.unpacked(self._kept["found"]) if self._kept["found"] else []
+        self._inferrer: Inferrer | None = None
+        self._known = 0  # outcomes of calls that were
+        self.found: list[Diagnostic] = self.packing.unpacked(self._kept["found"]) if self._kept["found"] else []
+
+    @property
+    def inferrer(self) -> Inferrer:
+        """What infers shapes in it, and knows what it has found out in earlier runs."""
+        if self._inferrer is None:
+            from sacpy.lang.infer import Inferrer
+
+            with self._lock:
+                outcomes = _outcomes().unpacked(self._kept["outcomes"])
+                if self._inferrer is None:
+                    self._known = len(outcomes)
+                    self._inferrer = Inferrer(proxy(self), outcomes=outcomes)
+        return self._inferrer
+
+    @property
+    def files(self) -> dict[str, str]:
+        """The files that it was made of, each with a digest."""
+        return self._kept["files"]
+
+    @property
+    def code(self) -> dict[str, bytes]:
+        """Python that was generated for it, by variant."""
+        return self._kept["code"]
 
     def signature(self, key: str) -> core.Signature:
         """The head of an instance. Raises `SacError`."""
@@ -102,7 +127,7 @@ class KeptProgram:
                 if key in self._kept["functions"]:
                     made: core.Signature = self.function(key).signature
                 else:
-                    made = self.whole().signature(key) if data is None else self._packing.unpacked(data)
+                    made = self.whole().signature(key) if data is None else self.packing.unpacked(data)
                 found = self._signatures.setdefault(key, made)
         return found
 
@@ -112,14 +137,14 @@ class KeptProgram:
         if found is None:
             with self._lock:
                 data = self._kept["functions"].get(key)
-                made = self.whole().function(key) if data is None else self._packing.unpacked(data)
+                made = self.whole().function(key) if data is None else self.packing.unpacked(data)
                 found = self._made.setdefault(key, made)
         return found
 
     def global_object(self, name: str) -> core.Global:
         """A global object by key."""
         data = self._kept["globals"].get(name)
-        found: core.Global = self.whole().global_object(name) if data is None else self._packing.unpacked(data)
+        found: core.Global = self.whole().global_object(name) if data is None else self.packing.unpacked(data)
         return found
 
     def whole(self) -> ElaboratedProgram:
@@ -155,23 +180,29 @@ class KeptProgram:
         """Whether a function of the library has no effects, where that was known."""
         return self._kept["pure"].get(key)
 
-    def grown(self, files: Mapping[str, str], idle_for: float | None = None) -> Contents | None:
+    def grown(
+        self, files: Mapping[str, str], code: Mapping[str, bytes], idle_for: float | None = None
+    ) -> Contents | None:
         """The same with what has come about since; None if that is nothing, or a file has changed meanwhile. `files`:
-        those that have been read since; `idle_for`: of this run, if that is known."""
-        whole, found = self._whole, lasting(self.inferrer.outcomes)
+        those that have been read since; `code`: of variants of which there is more than was kept; `idle_for`: of this
+        run, if that is known."""
+        whole, found = self._whole, {} if self._inferrer is None else lasting(self._inferrer.outcomes)
+        more = {**self._kept["code"], **code}
         if idle_for is None or (bool(idle_for) == bool(self.idle_for) and idle_for <= 2 * self.idle_for):
             idle_for = self.idle_for  # about as before
         if whole is None:
-            if not self._known < len(found) <= MOST and idle_for == self.idle_for:
+            is_more = self._known < len(found) <= MOST
+            if not is_more and not code and idle_for == self.idle_for:
                 return None
-            return {**self._kept, "outcomes": _outcomes().packed(found), "idle_for": idle_for}
+            outcomes = _outcomes().packed(found) if is_more else self._kept["outcomes"]
+            return {**self._kept, "outcomes": outcomes, "code": more, "idle_for": idle_for}
         before = self._kept["files"]
         if any(before.get(path, noted) != noted for path, noted in files.items()):
             return None
-        grown = contents(whole, self.found, {**before, **files}, self._kept)
+        grown = contents(whole, self.found, {**before, **files}, more, self._kept)
         if grown is None:
             return None
-        found = lasting({**whole.inferrer.outcomes, **found})
+        found = lasting({**whole.inferrer.outcomes, **self.inferrer.outcomes})
         grown["idle_for"] = idle_for
         if len(found) <= self._known and {**grown, "outcomes": self._kept["outcomes"]} == self._kept:
             return None
@@ -187,14 +218,18 @@ class KeptProgram:
 
 
 def contents(
-    program: ElaboratedProgram, found: Sequence[Diagnostic], files: Mapping[str, str], before: Contents | None = None
+    program: ElaboratedProgram,
+    found: Sequence[Diagnostic],
+    files: Mapping[str, str],
+    code: Mapping[str, bytes],
+    before: Contents | None = None,
 ) -> Contents | None:
     """What is to be kept of a program, as far as it has come about, of which there is this to say; None if nothing is,
-    since something that it was made of may be another the next time. `files`: what it was made of; `before`: what was
-    kept. Raises `SacError` where it has no `main`."""
+    since something that it was made of may be another the next time. `files`: what it was made of; `code`: Python that
+    was generated for it, by variant; `before`: what was kept. Raises `SacError` where it has no `main`."""
     if CHANGING in files.values():
         return None
-    pack = _packing(None, files).packed
+    pack = packing_of(files).packed
     functions, heads = (dict(before["functions"]), dict(before["heads"])) if before is not None else ({}, {})
     pure = {}
     for key, instance in tuple(program.instances.items()):
@@ -217,6 +252,7 @@ def contents(
         "globals": {name: pack(one) for name, one in program.globals.items()},
         "pure": pure,
         "outcomes": _outcomes().packed(lasting(program.inferrer.outcomes)),
+        "code": dict(code),
         "idle_for": 0.0,
     }
 
@@ -243,6 +279,11 @@ def _outcomes() -> Packing:
     return Packing(Shape, Outcome, merged=True)
 
 
+def packing_of(files: Mapping[str, str]) -> Packing:
+    """Packs what is kept of a program that was made of these files."""
+    return _packing(None, files)
+
+
 def _packing(text: Callable[[Place], Source] | None, noted: Mapping[str, str]) -> Packing:
     @cache
     def place(source: Source) -> Place:
@@ -262,4 +303,4 @@ def _packing(text: Callable[[Place], Source] | None, noted: Mapping[str, str]) -
     return Packing(core, *CLASSES, Diagnostic, Edit, Frame, Label, special={Span: ("span", plain, made)})
 
 
-__all__ = ["KeptProgram", "bytes_of", "contents", "kept_name"]
+__all__ = ["KeptProgram", "bytes_of", "contents", "kept_name", "packing_of"]

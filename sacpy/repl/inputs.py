@@ -6,14 +6,14 @@ functions that it calls are compiled once for all inputs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from sacpy.lang.core import Function, Let, Loop, Program
 from sacpy.lang.walk import loops
 
 if TYPE_CHECKING:
-    from sacpy.interp.engine import Engine, Turn
+    from sacpy.interp.engine import Asking, Engine, Turn
     from sacpy.interp.evaluator import Evaluator
 
 PREFIX = "input_"  # of the keys of inputs
@@ -41,11 +41,13 @@ class Inputs:
             return interpreted()
         return self._engine.wrap(evaluator, function, interpreted, put)
 
-    def turn(
-        self, evaluator: Evaluator, function: Function, statement: Let | Loop, bases: Mapping[str, str]
-    ) -> tuple[Turn, list[str]] | None:
+    def asks(self, function: Function, statement: Let | Loop) -> list[str] | None:
         """As the engine does it."""
-        return self._engine.turn(evaluator, function, statement, bases)
+        return self._engine.asks(function, statement)
+
+    def turn(self, evaluator: Evaluator, key: str, asking: Asking) -> Turn:
+        """As the engine does it."""
+        return self._engine.turn(evaluator, key, asking)
 
     def stop(self) -> None:
         """As the engine does it."""

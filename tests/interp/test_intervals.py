@@ -3,7 +3,8 @@ gives, at the ends of the types too."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sacpy.interp.arithmetic import HELPERS, limits, wrap
+from sacpy.interp.emitter import Generated
 from sacpy.interp.errors import Fault
 from sacpy.interp.evaluator import Evaluator
 from sacpy.interp.intervals import INT, Interval, result, within
@@ -137,9 +139,14 @@ def sources(text: str, name: str, *args: Any) -> str:
     evaluator = Evaluator(program, World.captured())
     kept: list[str] = []
     load = evaluator._load
+
+    def noted(generate: Callable[[], Generated]) -> Generated:
+        kept.append((made := generate()).source)
+        return made
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            evaluator, "_load", lambda key, own, source, place: (kept.append(source), load(key, own, source, place))
+            evaluator, "_load", lambda key, own, generate, *rest: load(key, own, partial(noted, generate), *rest)
         )
         key = program.key(program.main.own(name)[0], ())
         evaluator.call(key, args)

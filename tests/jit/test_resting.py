@@ -18,7 +18,6 @@ from sacpy.jit.cache import Cache
 from sacpy.jit.run import resting
 from sacpy.jit.run.on_demand import ENGINE, OnDemand
 from sacpy.jit.run.resting import Resting
-from sacpy.lang.core import Loop
 from sacpy.workspace import Workspace
 from tests.fuzz.paces import Steady
 from tests.tools import ROOT
@@ -176,14 +175,11 @@ def test_once_it_is_over_loops_ask_when_the_engine_says() -> None:
         def begin(self, cells: int, values: tuple[object, ...]) -> None: ...
 
     class Engine:
-        def turn(self, *place: object) -> tuple[Turn, list[str]]:
-            return Turn(), []
+        def turn(self, *place: object) -> Turn:
+            return Turn()
 
     rest = Resting(0.0, Engine)  # type: ignore[arg-type]
-    statement = next(
-        s for s in Workspace().load_text(KINDS)[0].function("_MAIN::rounds/0").body.statements if isinstance(s, Loop)
-    )
-    turn = resting.RestingTurn(rest, *(None,) * 2, statement, {})  # type: ignore[arg-type]
+    turn = resting.RestingTurn(rest, *(None,) * 3)  # type: ignore[arg-type]
     assert (turn.first, turn(64, 1, ())) == (resting.SOON, resting.SOON)
     rest.begin()
     rest._end = 0.0

@@ -28,8 +28,8 @@ ONE, SOME, FOUR, ALL, FAR = (
     Steady(None, 16, 4),
 )
 MUTANTS: dict[Mutant, tuple[Steady, str]] = {
-    Mutant("parameters of a rest are in another order", RESTS, "_binds", "for name in params]",
-        "for name in params[::-1]]"): (ALL, "two"),
+    Mutant("parameters of a rest are in another order", RESTS, "_binds", "in bases.items()]",
+        "in list(bases.items())[::-1]]"): (ALL, "two"),
     Mutant("a stretch gives its variables backwards", RESTS, "stretch_of", "(*map(_var, targets), _var(going))",
         "(*map(_var, targets[::-1]), _var(going))"): (ONE, "two"),
     Mutant("a rest gives its variables backwards", RESTS, "rest_of", "for b in defined(statement))",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, product, repeat
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -23,7 +23,6 @@ from sacpy.interp.values import Value, dtype_of, shape_of, zero_of
 from sacpy.lang.core import Atom, Block
 from sacpy.lang.lattice import full_extents
 from sacpy.lang.types import SCALAR, Type, known
-from sacpy.nodes import Node
 
 if TYPE_CHECKING:
     from sacpy.lang.infer import Inferrer
@@ -170,13 +169,8 @@ def flat(array: Any) -> Any:
     return array.reshape(-1) if array.dtype == object else memoryview(array.reshape(-1))
 
 
-class Recipe(Node):
-    """What inference needs to tell the shape of a cell: a body, its value, the names of the index."""
-
-    body: Block
-    value: Atom
-    index: str
-    scalars: tuple[str, ...]
+# what inference needs to tell the shape of a cell: a body, its value, the names of the index
+Recipe: TypeAlias = "tuple[Block, Atom, str, tuple[str, ...]]"
 
 
 class Cells:
@@ -219,13 +213,13 @@ class Cells:
         """Learns the cells' shape from inference over the body, with the values that its free variables have."""
         recipes, bases = recipe
         types = {name: Type(bases[name], known_shape(value)) for name, value in values.items()}
-        for r in recipes:
+        for body, value, index, scalars in recipes:
             inside = (
                 types
-                | {r.index: Type("int", known((len(self.frame),)))}
-                | {name: Type("int", SCALAR) for name in r.scalars}
+                | {index: Type("int", known((len(self.frame),)))}
+                | {name: Type("int", SCALAR) for name in scalars}
             )
-            (shape,) = inferrer.block_values(r.body, [r.value], inside)
+            (shape,) = inferrer.block_values(body, [value], inside)
             cell = full_extents(shape)
             if cell is not None and not shape.never:
                 self.known = cell

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from math import inf
 from threading import Lock
@@ -38,12 +38,12 @@ from sacpy.jit.run.program_state import ProgramState
 from sacpy.jit.run.regions import Regions
 from sacpy.jit.run.remembered import Recent, Watched
 from sacpy.jit.run.versions import LOADING, Version, Versions
-from sacpy.jit.run.worth import worth_watching
+from sacpy.jit.run.worth import asks, worth_watching
 from sacpy.lang import core
 from sacpy.lang.diagnostics import SacError
 
 if TYPE_CHECKING:
-    from sacpy.interp.engine import Turn
+    from sacpy.interp.engine import Asking, Turn
     from sacpy.interp.evaluator import Evaluator
     from sacpy.jit.device.context import Device
     from sacpy.jit.device.program import DeviceProgram
@@ -102,8 +102,7 @@ class Engine:
         # seconds that the thread that runs programs has spent on compiling, and on judging what is worth it
         self.busy = 0.0
         self._slowness = 1.0  # of this machine now: times what compiling is expected to take
-        # seconds that the innermost call that is timed has spent in functions that are timed themselves
-        self.inner = 0.0
+        self.inner = 0.0  # seconds that the innermost call that is timed has spent in functions that are timed too
         self._began = 0.0  # when a run began
         self._core: bool | None = None  # whether one was free for compiling, when a run first asked
         self._unkept, self._little = 0.0, LITTLE  # seconds of runs of which nothing has been kept; up to so many
@@ -123,6 +122,8 @@ class Engine:
 
     # ---- what the interpreter asks
 
+    asks = staticmethod(asks)
+
     def prepared(self, program: core.Program) -> core.Program:
         """The program with its hot regions outlined."""
         return Regions(program)
@@ -137,13 +138,7 @@ class Engine:
         """What calls of a function go to."""
         if worth_watching(function) != (put is None):  # of others it is asked for the calls, of these it has been
             return interpreted()
-        room = _room(evaluator)
-        if room is None:
-            room = evaluator.namespace[ROOM] = ProgramState(
-                evaluator, self.policy, self.tools.cache, self.makers.number(evaluator.program)
-            )
-            if room.records.lasting:
-                self._recorded.add(evaluator)
+        room = self._room_of(evaluator)
         if put is not None and not room.is_pure(function):  # nor could it be compiled
             return interpreted()
         name = evaluator.python_name(function.signature.key)
@@ -151,24 +146,29 @@ class Engine:
         self.sites.add(evaluator, site)
         return site.entry
 
-    def turn(
-        self, evaluator: Evaluator, function: core.Function, statement: core.Let | core.Loop, bases: Mapping[str, str]
-    ) -> tuple[Turn, list[str]] | None:
-        """What the generated code of a function asks about one of its loops."""
-        if (room := _room(evaluator)) is None:
-            return None
+    def turn(self, evaluator: Evaluator, key: str, asking: Asking) -> Turn:
+        """Whom the generated code of a function asks about one of its loops."""
         from sacpy.jit.run import turns
 
-        made = turns.Turn(self, room, function.signature.key, statement, bases)
-        return made, made.params
+        return turns.Turn(self, self._room_of(evaluator), key, asking)
+
+    def _room_of(self, evaluator: Evaluator) -> ProgramState:
+        """What is kept for an evaluator."""
+        room = _room(evaluator)
+        if room is None:
+            room = evaluator.namespace[ROOM] = ProgramState(
+                evaluator, self.policy, self.tools.cache, self.makers.number(evaluator.program)
+            )
+            if room.records.lasting:
+                self._recorded.add(evaluator)
+        return room
 
     def stop(self) -> None:
         """Ends what runs natively now, as soon as it looks. Called from other threads."""
         self.tools.stop(True)
 
     def begin(self, memory: int, limited: bool = False) -> None:
-        """Before a run: it may be stopped, and take so many bytes (0: any) for arrays. `limited`: somebody watches what
-        the process takes."""
+        """Before a run: it may be stopped, and take so many bytes (0: any) for arrays (if `limited`, watched)."""
         self._began = perf_counter()
         self._core = None
         self.tools.stop(False)

@@ -6,18 +6,18 @@ looking after.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from sacpy.base.clocks import is_processor_free, thread_time
 from sacpy.jit.options import cores
 from sacpy.jit.run.regions import Regions
-from sacpy.jit.run.worth import worth_watching
+from sacpy.jit.run.worth import asks, worth_watching
 from sacpy.lang.core import CheckedProgram, Function, Let, Loop, Program
 from sacpy.lang.deep import deeply
 
 if TYPE_CHECKING:
-    from sacpy.interp.engine import Turn
+    from sacpy.interp.engine import Asking, Turn
     from sacpy.interp.evaluator import Evaluator
     from sacpy.jit.run.engine import Engine
     from sacpy.jit.run.fork import Fork
@@ -106,19 +106,19 @@ class OnDemand:
         self._resting.watch(evaluator, function, made)
         return made
 
-    def turn(
-        self, evaluator: Evaluator, function: Function, statement: Let | Loop, bases: Mapping[str, str]
-    ) -> tuple[Turn, list[str]] | None:
-        """What generated code asks about a loop; nothing where no engine is needed for the function."""
-        if not worth_watching(function):
-            return None
+    def asks(self, function: Function, statement: Let | Loop) -> list[str] | None:
+        """What generated code says when it asks about a loop; it does not where no engine is needed for the
+        function."""
+        return asks(function, statement)
+
+    def turn(self, evaluator: Evaluator, key: str, asking: Asking) -> Turn:
+        """Whom generated code asks about a loop."""
         if not self._rests:
-            return self.engine.turn(evaluator, function, statement, bases)
+            return self.engine.turn(evaluator, key, asking)
         from sacpy.jit.run.resting import RestingTurn
 
         assert self._resting is not None
-        turn = RestingTurn(self._resting, evaluator, function, statement, bases)
-        return turn, turn.params
+        return RestingTurn(self._resting, evaluator, key, asking)
 
     def foresee(self, program: CheckedProgram, hint: str) -> None:
         """A program is about to run: where no earlier run has told anything of it, there is work in it, and a core is

@@ -41,7 +41,7 @@ class ProgramState:
         self.fingerprints = Fingerprints(self.program)
         self.costs = Costs(
             self.program,
-            evaluator.preparer.inferrer,
+            evaluator.inferrer(),
             policy.array,
             policy.unknown,
             evaluator.is_whole if policy.price is None else nothing,

@@ -9,20 +9,19 @@ whether it is over; for what does not, a recursion, a thread sees to it that the
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from math import inf
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from sacpy.interp.limits import unstruck
-from sacpy.jit.run.rests import reads
 
 if TYPE_CHECKING:
-    from sacpy.interp.engine import Turn
+    from sacpy.interp.engine import Asking, Turn
     from sacpy.interp.evaluator import Evaluator
     from sacpy.jit.run.engine import Engine
-    from sacpy.lang.core import Function, Let, Loop
+    from sacpy.lang.core import Function
 
 LONGER = 2  # times the seconds of the earlier run, for which the engine rests
 MARGIN = 0.02  # seconds more
@@ -95,17 +94,9 @@ def _same(function: Callable[..., Any]) -> Callable[..., Any]:
 class RestingTurn:
     """What a loop asks, or a with-loop: nothing, until the rest of the engine is over."""
 
-    def __init__(
-        self,
-        resting: Resting,
-        evaluator: Evaluator,
-        function: Function,
-        statement: Let | Loop,
-        bases: Mapping[str, str],
-    ) -> None:
-        self.params = reads(statement)
+    def __init__(self, resting: Resting, evaluator: Evaluator, key: str, asking: Asking) -> None:
         self._resting = resting
-        self._place = evaluator, function, statement, bases
+        self._place = evaluator, key, asking
         self._turn: Turn | None = None
         self._at, self._done = 0.0, 0
 
@@ -134,6 +125,5 @@ class RestingTurn:
     def _woken(self) -> Turn | None:
         """What the engine says, if it does not rest any more."""
         if self._resting.has_lasted:
-            found = self._resting.end().turn(*self._place)
-            self._turn = None if found is None else found[0]
+            self._turn = self._resting.end().turn(*self._place)
         return self._turn

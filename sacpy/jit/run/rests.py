@@ -10,6 +10,7 @@ code is found again in another run.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from sacpy.base.digests import new_digest
 from sacpy.lang.ast import AnyShape
@@ -18,6 +19,9 @@ from sacpy.lang.core_printer import print_block
 from sacpy.lang.source import NOWHERE, Span
 from sacpy.lang.walk import Renamer, defined, free_of
 from sacpy.nodes import replace
+
+if TYPE_CHECKING:
+    from sacpy.interp.engine import Asking
 
 _LEFT, _GOING = "rounds left", "going on"  # no names that a program could have
 
@@ -32,17 +36,20 @@ def reads(statement: Let | Loop) -> list[str]:
     )
 
 
-def rest_of(owner: str, statement: Let | Loop, bases: Mapping[str, str], params: Sequence[str]) -> Function:
-    """The rest of a statement; its parameters are `params`, its results what the statement sets."""
+def rest_of(owner: str, asking: Asking) -> Function:
+    """The rest of a statement; its parameters are the variables that it asks about, its results what it sets."""
+    statement = asking.statement
     if isinstance(statement, Loop):
         statement = _from_here(statement)
     results = tuple(Var(b.name, statement.span) for b in defined(statement))
-    return _function(owner, (statement,), _binds(statement, bases, params), defined(statement), results)
+    return _function(owner, (statement,), _binds(statement, asking.bases), defined(statement), results)
 
 
-def stretch_of(owner: str, loop: Loop, bases: Mapping[str, str], params: Sequence[str]) -> Function:
+def stretch_of(owner: str, asking: Asking) -> Function:
     """At most so many rounds of a loop: one parameter more, an int of at least 1, and one result more, whether there is
     another round."""
+    loop = asking.statement
+    assert isinstance(loop, Loop)
     span = loop.span
     left = Bind(_LEFT, "int", "", span)
     fewer, some, both = (Bind(f"{_LEFT}~{n}", base, "", span) for n, base in enumerate(("int", "bool", "bool")))
@@ -71,7 +78,7 @@ def stretch_of(owner: str, loop: Loop, bases: Mapping[str, str], params: Sequenc
     going = Bind(_GOING, "bool", "", span)
     statements = (limited, *tested.statements, Let((going,), again.atom(loop.test), span))
     targets = tuple(c.target for c in loop.carried)
-    binds = [*_binds(loop, bases, params), begin]
+    binds = [*_binds(loop, asking.bases), begin]
     return _function(owner, statements, binds, (*targets, going), (*map(_var, targets), _var(going)))
 
 
@@ -84,10 +91,10 @@ def _begin(name: str) -> str:
     return f"{name}@0"
 
 
-def _binds(statement: Let | Loop, bases: Mapping[str, str], params: Sequence[str]) -> list[Bind]:
+def _binds(statement: Let | Loop, bases: Mapping[str, str]) -> list[Bind]:
     """The parameters of a rest."""
     own = {c.target.name for c in statement.carried} if isinstance(statement, Loop) else set()
-    return [Bind(_begin(name) if name in own else name, bases[name], name, statement.span) for name in params]
+    return [Bind(_begin(name) if name in own else name, base, name, statement.span) for name, base in bases.items()]
 
 
 def _function(

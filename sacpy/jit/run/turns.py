@@ -17,7 +17,6 @@ native loop has to keep anything for that case.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -29,11 +28,12 @@ from sacpy.interp.values import Value
 from sacpy.jit.failures import NativeFailure
 from sacpy.jit.run.cost import STEP
 from sacpy.jit.run.judgement import EARLY
-from sacpy.jit.run.rests import reads, rest_of, stretch_of
+from sacpy.jit.run.rests import rest_of, stretch_of
 from sacpy.jit.run.versions import COPYING, LOADING, SPURIOUS, SURE, Version, Versions
 from sacpy.lang.core import Function, Let, Loop, WithLoop
 
 if TYPE_CHECKING:
+    from sacpy.interp.engine import Asking
     from sacpy.jit.run.judgement import Judge
     from sacpy.jit.run.program_state import ProgramState
 
@@ -55,16 +55,13 @@ class Turn:
     """One loop or with-loop. `first`: rounds of an execution before it asks for the first time; of a with-loop, cells
     from which on it asks."""
 
-    def __init__(
-        self, engine: Judge, room: ProgramState, owner: str, statement: Let | Loop, bases: Mapping[str, str]
-    ) -> None:
+    def __init__(self, engine: Judge, room: ProgramState, owner: str, asking: Asking) -> None:
         self.engine = engine
         self.room = room
-        self.params = reads(statement)
+        self.params = list(asking.bases)
         self.first = engine.policy.first(0 if room.records.wants_inside(owner) else SOON)
         self._owner = owner
-        self._statement = statement
-        self._bases = bases
+        self._asking = asking
         self._rest: Versions | None = None
         self._stretch: Versions | None = None
         self._wanted: bool | None = None
@@ -75,8 +72,12 @@ class Turn:
         self._next = FAR  # at which round it is going to be looked at next
         self._began = 0.0  # when this execution began, about
         self._each = 0.0  # seconds that a round takes; of a with-loop, an estimate at first
-        if isinstance(statement, Let) and isinstance(statement.rhs, WithLoop):
-            self._each = STEP * room.costs.cell(statement.rhs)
+        if not asking.is_loop:
+            if asking.work is None:
+                let = asking.statement
+                assert isinstance(let, Let) and isinstance(let.rhs, WithLoop)
+                asking.work = room.costs.cell(let.rhs)
+            self._each = STEP * asking.work
 
     def __call__(self, done: int, left: int, values: tuple[Value, ...]) -> int:
         """An execution has so many rounds behind it, and so many before it (-1: who knows). The rounds until it is to
@@ -227,7 +228,7 @@ class Turn:
     @property
     def _creeps(self) -> bool:
         """Whether a part of the rounds can be done by itself."""
-        return isinstance(self._statement, Loop)
+        return self._asking.is_loop
 
     def _creep(self, values: tuple[Value, ...]) -> None:
         """Has those rounds done natively in which nothing fails, up to the last few before the failure. Raises
@@ -273,15 +274,20 @@ class Turn:
 
     def _after(self, before: tuple[Value, ...], moved: list[Value]) -> tuple[Value, ...]:
         """The values of what the rest reads, after some rounds."""
-        assert isinstance(self._statement, Loop)
-        new = dict(zip((c.target.name for c in self._statement.carried), moved, strict=True))
+        new = dict(zip(self._carries, moved, strict=True))
         return tuple(new.get(name, value) for name, value in zip(self.params, before, strict=True))
 
     def _carried(self, state: tuple[Value, ...]) -> tuple[Value, ...]:
         """The values of what the loop carries."""
-        assert isinstance(self._statement, Loop)
         known = dict(zip(self.params, state, strict=True))
-        return tuple(known[c.target.name] for c in self._statement.carried)
+        return tuple(known[name] for name in self._carries)
+
+    @property
+    def _carries(self) -> list[str]:
+        """The variables that the loop carries."""
+        loop = self._asking.statement
+        assert isinstance(loop, Loop)
+        return [c.target.name for c in loop.carried]
 
     # ---- units
 
@@ -289,14 +295,14 @@ class Turn:
     def rest(self) -> Versions | None:
         """The rest as a unit; None where it has effects, or values that native code does not have."""
         if self._rest is None and self.first != FAR:
-            self._rest = self._unit(rest_of(self._owner, self._statement, self._bases, self.params))
+            self._rest = self._unit(rest_of(self._owner, self._asking))
         return self._rest
 
     @property
     def stretch(self) -> Versions | None:
         """A stretch of rounds as a unit."""
-        if self._stretch is None and self.first != FAR and isinstance(self._statement, Loop):
-            self._stretch = self._unit(stretch_of(self._owner, self._statement, self._bases, self.params))
+        if self._stretch is None and self.first != FAR and self._creeps:
+            self._stretch = self._unit(stretch_of(self._owner, self._asking))
         return self._stretch
 
     def _unit(self, function: Function) -> Versions | None:

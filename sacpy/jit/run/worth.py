@@ -35,6 +35,16 @@ def worth_watching(function: Function) -> bool:
     return (arrays and bool(calls or _prims(function.body))) or any(map(_is_work, calls))
 
 
+def asks(function: Function, statement: Let | Loop) -> list[str] | None:
+    """The variables whose values the generated code of a function gives when it asks about one of its loops or
+    with-loops; None where it does not ask."""
+    if not worth_watching(function):
+        return None
+    from sacpy.jit.run.rests import reads
+
+    return reads(statement)
+
+
 def _calls(block: Block) -> Iterator[Call]:
     for s in block.statements:
         match s:

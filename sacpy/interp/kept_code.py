@@ -1,0 +1,108 @@
+"""Generated code as it is kept between runs of a program, so that the next one generates nothing that this one has.
+
+In: functions as an evaluator has generated them: code, the places of its lines, and what its global names need
+(`links`). Out: bytes; and from the bytes the same functions again, each as somebody asks for it. Parts in core, of a
+loop that may be left in the middle, of a declared type, are unpacked when they are needed, and places when an error is
+shown.
+
+Code is of one version of Python, of the generator and of the engine, and of settings that change what is generated:
+`variant_of` names all that. Names are numbered in the order in which they come up, and kept with the code.
+"""
+
+from __future__ import annotations
+
+import marshal
+from collections.abc import Mapping
+from functools import partial
+from importlib.util import MAGIC_NUMBER
+from types import CodeType
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from sacpy.base.digests import new_digest
+from sacpy.interp.engine import Asking
+from sacpy.interp.links import Later, Need, Place
+from sacpy.lang.files import files_in, stamps
+from sacpy.lang.image import PACKAGE
+
+if TYPE_CHECKING:
+    from sacpy.base.plain import Packing
+
+Loadable: TypeAlias = "tuple[CodeType, Place, Mapping[str, Need]]"
+GENERATORS = (("interp", True), ("jit/run", False))  # folders of what generates, and says which code asks
+
+
+class KeptCode:
+    """The generated functions of one program and variant. `names`: of functions, by key; `dispatchers`: by candidates.
+    `data`: what `packed` gave for an earlier run; `packing`: of core, for what is unpacked."""
+
+    def __init__(self, data: bytes = b"", packing: Packing | None = None) -> None:
+        """Raises `ValueError` or the like where the bytes are none that `packed` gave."""
+        self.names: dict[str, str]
+        self.dispatchers: dict[tuple[str, ...], str]
+        self._kept: dict[tuple[str, bool], bytes]
+        self.names, self.dispatchers, self._kept = marshal.loads(data) if data else ({}, {}, {})
+        self._packing = packing
+        self._made: dict[tuple[str, bool], Loadable] = {}
+
+    def find(self, name: str, as_written: bool) -> Loadable | None:
+        """The Python function of that name, generated from the function that the program has or from what an engine has
+        made of that; None if no earlier run has generated it."""
+        data = self._kept.get((name, as_written))
+        if data is None:
+            return None
+        assert self._packing is not None
+        code, owner, needs, guarded, parts, spans = marshal.loads(data)
+        unpacked = self._packing.unpacked
+        shared = Later(make=partial(unpacked, parts))
+        place = Place(owner, Later(make=partial(unpacked, spans)), guarded)
+        return code, place, {name: _loaded(need, shared) for name, need in needs.items()}
+
+    def add(self, name: str, as_written: bool, *made: Any) -> None:
+        """A function that has been generated."""
+        self._made[name, as_written] = made
+
+    def packed(self, packing: Packing) -> bytes | None:
+        """All that is known now; None if that is no more than was kept. `packing`: of core."""
+        new = {key: data for key, made in self._made.items() if (data := _packed(made, packing)) is not None}
+        return marshal.dumps((self.names, self.dispatchers, {**self._kept, **new})) if new else None
+
+
+def _packed(made: Loadable, packing: Packing) -> bytes | None:
+    code, place, needs = made
+    if any(need[0] == "live" for need in needs.values()):
+        return None
+    parts: list[Any] = []
+    plain = {name: _plain(need, parts) for name, need in needs.items()}
+    pack = packing.packed
+    return marshal.dumps((code, place.function, plain, place.guarded, pack(parts), pack(place.spans)))
+
+
+def _plain(need: Need, parts: list[Any]) -> Need:
+    """A need without parts in core: these are counted."""
+    match need:
+        case ("later", Later() as value):
+            found = value()
+            parts.append(found)
+            return ("later", len(parts) - 1)
+        case ("turn", Asking(later, is_loop, bases, work)):
+            parts.append(later())
+            return ("turn", len(parts) - 1, is_loop, bases, work)
+    return need
+
+
+def _loaded(need: Need, parts: Later[list[Any]]) -> Need:
+    """The need again."""
+    match need:
+        case ("later", number):
+            return ("later", Later(make=lambda: parts()[number]))
+        case ("turn", number, is_loop, bases, work):
+            return ("turn", Asking(Later(make=lambda: parts()[number]), is_loop, bases, work))
+    return need
+
+
+def variant_of(engine: bool, strict_fp: bool) -> str:
+    """What generated code depends on besides its program. `engine`: whether there is one that code asks."""
+    made = new_digest(MAGIC_NUMBER + repr((engine, strict_fp)).encode())
+    for folder, deep in GENERATORS:
+        made.update("\n".join(stamps(files_in(PACKAGE / folder, (".py",), deep))).encode())
+    return made.hexdigest()[:16]
