@@ -53,7 +53,7 @@ class Opening:
         self._program, self._found = self.workspace.load(self._path) if kept is None else (kept, kept.found)
         self.code = self._kept_code(kept)
         if self.workspace.engine is not None:
-            self.workspace.engine.rest(0.0 if kept is None else kept.idle_for)
+            self.workspace.engine.rest(*((0.0, False) if kept is None else (kept.idle_for, kept.has_rested)))
         return self._program, self._found
 
     @without_collection("a kept program")
@@ -105,7 +105,8 @@ class Opening:
         engine = self.workspace.engine
         idle_for = None if engine is None else engine.idle_for
         if isinstance(program, KeptProgram):
-            return program.grown(self._noted, self._code({**program.files, **self._noted}), idle_for)
+            code = self._code({**program.files, **self._noted})
+            return program.grown(self._noted, code, idle_for, engine is not None and engine.has_rested)
         made = contents(program.whole(), self._found, self._noted, self._code(self._noted))
         return made if made is None else {**made, "idle_for": idle_for or 0.0}
 

@@ -35,16 +35,19 @@ class Left(Exception):
 
 class Asking(Record):
     """A loop or with-loop whose code asks the engine, prepared as it is there. `bases`: of the variables whose values
-    the engine wants to see, in their order; `work`: what it makes of a cell of a with-loop, once it has."""
+    the engine wants to see, in their order; `work`: what it makes of a cell of a with-loop, once it has; `wanted`:
+    whether it has wanted the statement for more than that."""
 
     later: Later[Let | Loop]
     is_loop: bool
     bases: dict[str, str]
     work: float | None = None
+    wanted: bool = False
 
     @property
     def statement(self) -> Let | Loop:
-        """The statement itself."""
+        """The statement itself, most likely to be compiled."""
+        self.wanted = True
         return self.later()
 
 

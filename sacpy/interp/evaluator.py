@@ -263,18 +263,20 @@ class Evaluator:
         self.namespace[name] = entry
         return made
 
-    def _timed(self, generate: Callable[[], None]) -> None:
+    def _timed(self, generate: Callable[[], T]) -> T:
         """Generates something; what is generated on the way is in its time."""
         start, since = thread_time(), perf_counter()
         before, waited = self.generating, self.generating_since
-        generate()
+        made = generate()
         self.generating, self.generating_since = before + thread_time() - start, waited + perf_counter() - since
+        return made
 
     def _load(self, key: str, name: str, generate: Callable[[], Generated], as_written: bool = True) -> None:
         """Defines a Python function, as an earlier run has generated it or as it is generated now. `as_written`: from
         the function that the program has."""
         filename = f"{PREFIX}{key}:{name}>"
-        found = None if self.code is None else self.code.find(name, as_written)
+        again = partial(self._timed, generate)
+        found = None if self.code is None else self.code.find(name, as_written, again)
         if found is None:
             made = generate()
             found = compile(made.source, filename, "exec"), made.place, made.needs

@@ -1,9 +1,10 @@
 """Generated code as it is kept between runs of a program, so that the next one generates nothing that this one has.
 
 In: functions as an evaluator has generated them: code, the places of its lines, and what its global names need
-(`links`). Out: bytes; and from the bytes the same functions again, each as somebody asks for it. Parts in core, of a
-loop that may be left in the middle, of a declared type, are unpacked when they are needed, and places when an error is
-shown.
+(`links`). Out: bytes; and from the bytes the same functions again, each as somebody asks for it. Parts in core, a loop
+that is compiled, a declared type, are unpacked when they are needed, and places when an error is shown. A loop that has
+not been compiled is not kept: to pack all of them takes longer than all else. Should it be needed, the function is
+generated again.
 
 Code is of one version of Python, of the generator and of the engine, and of settings that change what is generated:
 `variant_of` names all that. Names are numbered in the order in which they come up, and kept with the code.
@@ -12,7 +13,7 @@ Code is of one version of Python, of the generator and of the engine, and of set
 from __future__ import annotations
 
 import marshal
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from importlib.util import MAGIC_NUMBER
 from types import CodeType
@@ -26,6 +27,7 @@ from sacpy.lang.image import PACKAGE
 
 if TYPE_CHECKING:
     from sacpy.base.plain import Packing
+    from sacpy.interp.emitter import Generated
 
 Loadable: TypeAlias = "tuple[CodeType, Place, Mapping[str, Need]]"
 GENERATORS = (("interp", True), ("jit/run", False))  # folders of what generates, and says which code asks
@@ -43,10 +45,12 @@ class KeptCode:
         self.names, self.dispatchers, self._kept = marshal.loads(data) if data else ({}, {}, {})
         self._packing = packing
         self._made: dict[tuple[str, bool], Loadable] = {}
+        # what was found, with the loops in it that are not kept
+        self._found: dict[tuple[str, bool], tuple[Loadable, list[Asking]]] = {}
 
-    def find(self, name: str, as_written: bool) -> Loadable | None:
+    def find(self, name: str, as_written: bool, again: Callable[[], Generated]) -> Loadable | None:
         """The Python function of that name, generated from the function that the program has or from what an engine has
-        made of that; None if no earlier run has generated it."""
+        made of that; None if no earlier run has generated it. `again`: generates it."""
         data = self._kept.get((name, as_written))
         if data is None:
             return None
@@ -55,7 +59,10 @@ class KeptCode:
         unpacked = self._packing.unpacked
         shared = Later(make=partial(unpacked, parts))
         place = Place(owner, Later(make=partial(unpacked, spans)), guarded)
-        return code, place, {name: _loaded(need, shared) for name, need in needs.items()}
+        loaded = {name: _loaded(name, need, shared, again) for name, need in needs.items()}
+        lacking = [loaded[name][1] for name, need in needs.items() if need[:2] == ("turn", None)]
+        self._found[name, as_written] = (code, place, loaded), lacking
+        return code, place, loaded
 
     def add(self, name: str, as_written: bool, *made: Any) -> None:
         """A function that has been generated."""
@@ -63,7 +70,9 @@ class KeptCode:
 
     def packed(self, packing: Packing) -> bytes | None:
         """All that is known now; None if that is no more than was kept. `packing`: of core."""
-        new = {key: data for key, made in self._made.items() if (data := _packed(made, packing)) is not None}
+        grown = {key: made for key, (made, lacking) in self._found.items() if any(loop.wanted for loop in lacking)}
+        made = {**grown, **self._made}
+        new = {key: data for key, one in made.items() if (data := _packed(one, packing)) is not None}
         return marshal.dumps((self.names, self.dispatchers, {**self._kept, **new})) if new else None
 
 
@@ -84,19 +93,23 @@ def _plain(need: Need, parts: list[Any]) -> Need:
             found = value()
             parts.append(found)
             return ("later", len(parts) - 1)
-        case ("turn", Asking(later, is_loop, bases, work)):
+        case ("turn", Asking(later, is_loop, bases, work, wanted)):
+            if not wanted:
+                return ("turn", None, is_loop, bases, work)
             parts.append(later())
             return ("turn", len(parts) - 1, is_loop, bases, work)
     return need
 
 
-def _loaded(need: Need, parts: Later[list[Any]]) -> Need:
+def _loaded(name: str, need: Need, parts: Later[list[Any]], again: Callable[[], Generated]) -> Need:
     """The need again."""
     match need:
         case ("later", number):
             return ("later", Later(make=lambda: parts()[number]))
         case ("turn", number, is_loop, bases, work):
-            return ("turn", Asking(Later(make=lambda: parts()[number]), is_loop, bases, work))
+            if number is None:
+                return ("turn", Asking(Later(make=lambda: again().needs[name][1].later()), is_loop, bases, work))
+            return ("turn", Asking(Later(make=lambda: parts()[number]), is_loop, bases, work, wanted=True))
     return need
 
 

@@ -54,7 +54,8 @@ class Contents(TypedDict):
     looks at the words of its command line; what there is to say about it. By key, what is packed of its functions,
     heads of others, and global objects; which functions of the library have no effects. `outcomes`: what inference has
     found out about calls; `code`: Python that was generated for it, by variant (`interp/kept_code`); `idle_for`: the
-    seconds of a short run in which there was nothing to compile, else 0."""
+    seconds of a short run in which there was nothing to compile, else 0; `has_rested`: whether a run since had no
+    engine."""
 
     files: dict[str, str]
     main: str
@@ -67,6 +68,7 @@ class Contents(TypedDict):
     outcomes: bytes
     code: dict[str, bytes]
     idle_for: float
+    has_rested: bool
 
 
 class KeptProgram:
@@ -78,7 +80,7 @@ class KeptProgram:
             self._kept: Contents = marshal.loads(data)
             files = self._kept["files"]
             # seconds of an earlier run that was short, and in which there was nothing to compile; 0 otherwise
-            self.idle_for = self._kept["idle_for"]
+            self.idle_for, self.has_rested = self._kept["idle_for"], self._kept["has_rested"]
         except (ValueError, TypeError, EOFError, KeyError) as error:
             raise Unpacked(str(error)) from error
         if not all(is_as_noted(path, noted) for path, noted in files.items()):
@@ -181,21 +183,27 @@ class KeptProgram:
         return self._kept["pure"].get(key)
 
     def grown(
-        self, files: Mapping[str, str], code: Mapping[str, bytes], idle_for: float | None = None
+        self,
+        files: Mapping[str, str],
+        code: Mapping[str, bytes],
+        idle_for: float | None = None,
+        has_rested: bool = False,
     ) -> Contents | None:
         """The same with what has come about since; None if that is nothing, or a file has changed meanwhile. `files`:
-        those that have been read since; `code`: of variants of which there is more than was kept; `idle_for`: of this
-        run, if that is known."""
+        those that have been read since; `code`: of variants of which there is more than was kept; `idle_for`,
+        `has_rested`: of this run, as far as that is known."""
         whole, found = self._whole, {} if self._inferrer is None else lasting(self._inferrer.outcomes)
         more = {**self._kept["code"], **code}
         if idle_for is None or (bool(idle_for) == bool(self.idle_for) and idle_for <= 2 * self.idle_for):
             idle_for = self.idle_for  # about as before
+        has_rested = has_rested or self.has_rested
         if whole is None:
             is_more = self._known < len(found) <= MOST
-            if not is_more and not code and idle_for == self.idle_for:
+            if not is_more and not code and (idle_for, has_rested) == (self.idle_for, self.has_rested):
                 return None
             outcomes = _outcomes().packed(found) if is_more else self._kept["outcomes"]
-            return {**self._kept, "outcomes": outcomes, "code": more, "idle_for": idle_for}
+            changed: Contents = {**self._kept, "outcomes": outcomes, "code": more}
+            return {**changed, "idle_for": idle_for, "has_rested": has_rested}
         before = self._kept["files"]
         if any(before.get(path, noted) != noted for path, noted in files.items()):
             return None
@@ -203,7 +211,7 @@ class KeptProgram:
         if grown is None:
             return None
         found = lasting({**whole.inferrer.outcomes, **self.inferrer.outcomes})
-        grown["idle_for"] = idle_for
+        grown["idle_for"], grown["has_rested"] = idle_for, has_rested
         if len(found) <= self._known and {**grown, "outcomes": self._kept["outcomes"]} == self._kept:
             return None
         grown["outcomes"] = _outcomes().packed(found)
@@ -254,6 +262,7 @@ def contents(
         "outcomes": _outcomes().packed(lasting(program.inferrer.outcomes)),
         "code": dict(code),
         "idle_for": 0.0,
+        "has_rested": False,
     }
 
 

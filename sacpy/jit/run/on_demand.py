@@ -40,6 +40,7 @@ class OnDemand:
         self._limited = False
         self._engine: Engine | None = None
         self._resting: Resting | None = None
+        self._again = False  # whether it has rested in an earlier run
         self._began = 0.0  # when a run began
         self.is_measured = False  # whether somebody wants to know after a run:
         # its seconds if it was short, and there was nothing to do; 0 if it was not; None: nobody knows
@@ -47,9 +48,10 @@ class OnDemand:
         self._begun: tuple[Fork, CheckedProgram] | None = None  # a process that compiles, for a program
         self._move_again: Callable[[], None] = lambda: None  # this one stays where it is as long as it is starting
 
-    def rest(self, seconds: float) -> None:
+    def rest(self, seconds: float, again: bool = False) -> None:
         """A program will be run, and how long it takes is to be measured where this has nothing to do. In an earlier
-        run of which that is true it took so many seconds; 0 if there was none."""
+        run of which that is true it took so many seconds; 0 if there was none. `again`: this has rested since."""
+        self._again = again
         self.is_measured = self._target == "auto" and not self._settings.get("eager") and self._engine is None
         if self.is_measured and seconds:
             from sacpy.jit.run.resting import Resting
@@ -64,6 +66,11 @@ class OnDemand:
         if self._resting.has_lasted:
             self._resting.end()
         return not self._resting.is_over
+
+    @property
+    def has_rested(self) -> bool:
+        """Whether the program has been run without an engine."""
+        return self._resting is not None and not self._resting.is_over
 
     @property
     def started(self) -> Engine | None:
@@ -86,7 +93,8 @@ class OnDemand:
         """The program with its hot regions outlined."""
         regions = Regions(program)
         if self._resting is not None:
-            regions.as_written = lambda: self._rests
+            # in the first run that rests, functions are as the one before has generated them, with regions
+            regions.as_written = lambda: self._again and self._rests
         return regions
 
     def wrap(

@@ -74,7 +74,7 @@ class Turn:
         self._each = 0.0  # seconds that a round takes; of a with-loop, an estimate at first
         if not asking.is_loop:
             if asking.work is None:
-                let = asking.statement
+                let = asking.later()
                 assert isinstance(let, Let) and isinstance(let.rhs, WithLoop)
                 asking.work = room.costs.cell(let.rhs)
             self._each = STEP * asking.work
