@@ -26,13 +26,13 @@ from sacpy.lang.core_data import CLASSES
 from sacpy.lang.diagnostics import Diagnostic, Edit, Frame, Label
 from sacpy.lang.files import CHANGING, files_in, is_as_noted, stamps
 from sacpy.lang.image import PACKAGE, sources
-from sacpy.lang.infer_calls import Key, Outcome
 from sacpy.lang.source import BUILTIN, Source, Span, library_place, library_source
 from sacpy.lang.types import Shape
 
 if TYPE_CHECKING:
     from sacpy.lang.elaborate.program import ElaboratedProgram
     from sacpy.lang.infer import Inferrer
+    from sacpy.lang.infer_calls import Key, Outcome
 
 MOST = 2000  # outcomes of calls
 Place = str | tuple[str, str]  # of a text: where it stands; or its name, and it itself
@@ -81,6 +81,7 @@ class KeptProgram:
             files = self._kept["files"]
             # seconds of an earlier run that was short, and in which there was nothing to compile; 0 otherwise
             self.idle_for, self.has_rested = self._kept["idle_for"], self._kept["has_rested"]
+            self._code: dict[str, bytes] = self._kept["code"]
         except (ValueError, TypeError, EOFError, KeyError) as error:
             raise Unpacked(str(error)) from error
         if not all(is_as_noted(path, noted) for path, noted in files.items()):
@@ -118,7 +119,7 @@ class KeptProgram:
     @property
     def code(self) -> dict[str, bytes]:
         """Python that was generated for it, by variant."""
-        return self._kept["code"]
+        return self._code
 
     def signature(self, key: str) -> core.Signature:
         """The head of an instance. Raises `SacError`."""
@@ -193,7 +194,7 @@ class KeptProgram:
         those that have been read since; `code`: of variants of which there is more than was kept; `idle_for`,
         `has_rested`: of this run, as far as that is known."""
         whole, found = self._whole, {} if self._inferrer is None else lasting(self._inferrer.outcomes)
-        more = {**self._kept["code"], **code}
+        more = {**self._code, **code}
         if idle_for is None or (bool(idle_for) == bool(self.idle_for) and idle_for <= 2 * self.idle_for):
             idle_for = self.idle_for  # about as before
         has_rested = has_rested or self.has_rested
@@ -285,6 +286,8 @@ def _has_nan(key: Key) -> bool:
 
 @cache
 def _outcomes() -> Packing:
+    from sacpy.lang.infer_calls import Outcome
+
     return Packing(Shape, Outcome, merged=True)
 
 
