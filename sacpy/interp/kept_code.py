@@ -59,7 +59,8 @@ class KeptCode:
         unpacked = self._packing.unpacked
         shared = Later(make=partial(unpacked, parts))
         place = Place(owner, Later(make=partial(unpacked, spans)), guarded)
-        loaded = {name: _loaded(name, need, shared, again) for name, need in needs.items()}
+        once = Later(make=again)
+        loaded = {name: _loaded(name, need, shared, once) for name, need in needs.items()}
         lacking = [loaded[name][1] for name, need in needs.items() if need[:2] == ("turn", None)]
         self._found[name, as_written] = (code, place, loaded), lacking
         return code, place, loaded
@@ -101,7 +102,7 @@ def _plain(need: Need, parts: list[Any]) -> Need:
     return need
 
 
-def _loaded(name: str, need: Need, parts: Later[list[Any]], again: Callable[[], Generated]) -> Need:
+def _loaded(name: str, need: Need, parts: Later[list[Any]], again: Later[Generated]) -> Need:
     """The need again."""
     match need:
         case ("later", number):
