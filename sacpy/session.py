@@ -18,6 +18,7 @@ from weakref import ref
 
 from sacpy.embedding.functions import Module
 from sacpy.embedding.grants import World
+from sacpy.embedding.kept_checks import checked_file, checked_text
 from sacpy.embedding.named import NamedValue, expect, is_name, is_operator, keep, operators_of
 from sacpy.embedding.runner import Host, Runner, plain_error
 from sacpy.interp.limits import Limits
@@ -25,7 +26,7 @@ from sacpy.jit.options import GENERATIONS, STRATEGIES, TARGETS
 from sacpy.lang import ast
 from sacpy.lang.diagnostics import Diagnostic, SacError
 from sacpy.lang.elaborate.interactive import extended, library_in_scope
-from sacpy.lang.elaborate.program import ElaboratedProgram, elaborate
+from sacpy.lang.elaborate.program import elaborate
 from sacpy.lang.modules import module_info
 from sacpy.lang.parser import ParsedInput, parse_expression, parse_input, parse_module
 from sacpy.lang.preprocessor import CONFINED
@@ -35,6 +36,7 @@ from sacpy.workspace import Workspace, execute
 
 if TYPE_CHECKING:
     from sacpy.embedding.evaluations import Evaluation
+    from sacpy.embedding.kept_checks import Checked
     from sacpy.embedding.mapped import Picture
     from sacpy.jit.reports.statistics import Stats
     from sacpy.jit.run.engine import Engine
@@ -130,17 +132,15 @@ class Session:
                 host.world.finish()
 
     def load(self, path: str | os.PathLike[str]) -> Module:
-        """A program or module file, its functions ready to be called. Raises `SacError` with everything that is wrong
-        in it."""
-        path = Path(path)
-        return self._loaded(lambda: self._workspace.check(path), path.name)
+        """A program or module file, its functions ready to be called. Raises `SacError` with all that is wrong in it."""
+        return self._loaded(lambda: checked_file(self._workspace, Path(path)), Path(path).name)
 
     def compile(self, source: str | ast.Module, name: str = "<source>") -> Module:
         """The same for a program or module in a string, or one that is a tree already."""
         expect("" if isinstance(source, ast.Module) else source, str, "source")
-        return self._loaded(lambda: self._workspace.check_text(source, name, None), name)
+        return self._loaded(lambda: checked_text(self._workspace, source, name), name)
 
-    def _loaded(self, check: Callable[[], tuple[ElaboratedProgram, list[Diagnostic]]], title: str) -> Module:
+    def _loaded(self, check: Callable[[], Checked], title: str) -> Module:
         with self._host.lock:
             program, found = self._read(check)
             errors = [d for d in found if d.severity == "error"]

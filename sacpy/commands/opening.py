@@ -67,7 +67,8 @@ class Opening:
         except OSError:
             return None
         from sacpy.base.plain import Unpacked
-        from sacpy.lang.kept_programs import KeptProgram, kept_name
+        from sacpy.lang.image import kept_name
+        from sacpy.lang.kept_programs import KeptProgram
 
         folders = [*map(str, workspace.search)], [*map(str, workspace.include_path)]
         defines = sorted(workspace.defines.items())

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import marshal
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from sacpy.base.digests import new_digest
 from sacpy.base.plain import VERSION
-from sacpy.lang.files import files_in
+from sacpy.lang.files import files_in, stamps
 from sacpy.lang.source import STDLIB
 
 PACKAGE = STDLIB.parent
@@ -32,6 +32,16 @@ def sources() -> Iterator[os.DirEntry[str]]:
     yield from files_in(PACKAGE, ("nodes.py",), deep=False)
     yield from files_in(PACKAGE / "base", ("plain.py",), deep=False)
     yield from files_in(PACKAGE / "jit" / "run", ("outline.py",), deep=False)
+
+
+def kept_name(settings: Sequence[object], text: str) -> str:
+    """What a program is kept under: the settings that say what it means, and its text."""
+    made = new_digest(repr(tuple(settings)).encode())
+    for folder, deep in (("lang/elaborate", False), ("withloop", True)):
+        made.update("\n".join(stamps(files_in(PACKAGE / folder, (".py",), deep))).encode())
+    made.update("\n".join(stamps(sources())).encode())
+    made.update(text.encode("utf-8", "surrogateescape"))
+    return f"program-{made.hexdigest()[:40]}"
 
 
 def contents_digest() -> str:

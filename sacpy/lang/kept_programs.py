@@ -19,13 +19,11 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, TypedDict
 from weakref import proxy
 
-from sacpy.base.digests import new_digest
 from sacpy.base.plain import VERSION, Packing, Unpacked
 from sacpy.lang import core
 from sacpy.lang.core_data import CLASSES
 from sacpy.lang.diagnostics import Diagnostic, Edit, Frame, Label
-from sacpy.lang.files import CHANGING, files_in, is_as_noted, stamps
-from sacpy.lang.image import PACKAGE, sources
+from sacpy.lang.files import CHANGING, is_as_noted
 from sacpy.lang.source import BUILTIN, Source, Span, library_place, library_source
 from sacpy.lang.types import Shape
 
@@ -37,16 +35,6 @@ if TYPE_CHECKING:
 MOST = 2000  # outcomes of calls
 Place = str | tuple[str, str]  # of a text: where it stands; or its name, and it itself
 PlainSpan = tuple[Place, int, int, Any]  # the place of its text, where it starts and ends, and that of the macro
-
-
-def kept_name(settings: Sequence[object], text: str) -> str:
-    """What a program is kept under: the settings that say what it means, and its text."""
-    made = new_digest(repr(tuple(settings)).encode())
-    for folder, deep in (("lang/elaborate", False), ("withloop", True)):
-        made.update("\n".join(stamps(files_in(PACKAGE / folder, (".py",), deep))).encode())
-    made.update("\n".join(stamps(sources())).encode())
-    made.update(text.encode("utf-8", "surrogateescape"))
-    return f"program-{made.hexdigest()[:40]}"
 
 
 class Contents(TypedDict):
@@ -87,8 +75,7 @@ class KeptProgram:
         if not all(is_as_noted(path, noted) for path, noted in files.items()):
             raise Unpacked("a file has changed")
         self._source = source
-        self._texts: dict[Place, Source] = {source.name: source, BUILTIN.name: BUILTIN}
-        self.packing = _packing(self._text, files)
+        self.packing = packing_of(files, source)
         self._read = read
         self._whole: ElaboratedProgram | None = None
         self._made: dict[str, core.Function] = {}
@@ -218,13 +205,6 @@ class KeptProgram:
         grown["outcomes"] = _outcomes().packed(found)
         return grown
 
-    def _text(self, place: Place) -> Source:
-        known = self._texts.get(place)
-        if known is None:
-            known = library_source(place) if isinstance(place, str) else Source(*place)
-            self._texts[place] = known
-        return known
-
 
 def contents(
     program: ElaboratedProgram,
@@ -291,23 +271,29 @@ def _outcomes() -> Packing:
     return Packing(Shape, Outcome, merged=True)
 
 
-def packing_of(files: Mapping[str, str]) -> Packing:
-    """Packs what is kept of a program that was made of these files."""
-    return _packing(None, files)
+def packing_of(files: Mapping[str, str], source: Source | None = None) -> Packing:
+    """Packs what is kept of a program that was made of these files, and unpacks it. `source`: the program's, for who
+    unpacks."""
+    texts: dict[Place, Source] = {BUILTIN.name: BUILTIN}
+    if source is not None:
+        texts[source.name] = source
 
+    def text(place: Place) -> Source:
+        known = texts.get(place)
+        if known is None:
+            known = texts[place] = library_source(place) if isinstance(place, str) else Source(*place)
+        return known
 
-def _packing(text: Callable[[Place], Source] | None, noted: Mapping[str, str]) -> Packing:
     @cache
     def place(source: Source) -> Place:
         where = library_place(source)
-        in_file = where != source.name or where in noted or source is BUILTIN
+        in_file = where != source.name or where in files or source is BUILTIN
         return where if in_file else (source.name, source.text)
 
     def plain(span: Span) -> PlainSpan:
         return place(span.source), span.start, span.end, None if span.macro is None else plain(span.macro)
 
     def made(parts: PlainSpan) -> Span:
-        assert text is not None, "nothing is unpacked here"
         where, start, end, macro = parts
         return Span(text(where), start, end, None if macro is None else made(macro))
 
@@ -315,4 +301,4 @@ def _packing(text: Callable[[Place], Source] | None, noted: Mapping[str, str]) -
     return Packing(core, *CLASSES, Diagnostic, Edit, Frame, Label, special={Span: ("span", plain, made)})
 
 
-__all__ = ["KeptProgram", "bytes_of", "contents", "kept_name", "packing_of"]
+__all__ = ["KeptProgram", "bytes_of", "contents", "packing_of"]

@@ -1,0 +1,90 @@
+"""Texts that are loaded again and again, each time in another process: one that was right is not checked again.
+
+In: the text of a program or module, and what checks it. Out: the program, with what there is to say about it. To check
+is to elaborate all that the text defines, and to infer all shapes; where that has been done, functions are elaborated
+when they are called. Kept is what was said, under a digest of the text, of all that it means something by and of the
+front end, with digests of the files that were read or looked for. Texts with modules of the user's own are checked each
+time: their bodies belong to the moment of loading, as does the text itself.
+"""
+
+from __future__ import annotations
+
+import marshal
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from sacpy.base.plain import VERSION, Unpacked
+from sacpy.jit.cache import Cache, native_folder
+from sacpy.lang import ast
+from sacpy.lang.files import CHANGING, is_as_noted, noting
+from sacpy.lang.image import kept_name
+from sacpy.lang.preprocessor import CONFINED
+from sacpy.lang.source import Source
+
+if TYPE_CHECKING:
+    from sacpy.lang.diagnostics import Diagnostic
+    from sacpy.lang.elaborate.program import ElaboratedProgram
+    from sacpy.workspace import Workspace
+
+    Checked: TypeAlias = tuple[ElaboratedProgram, list[Diagnostic]]
+
+
+def checked_file(workspace: Workspace, path: Path) -> Checked:
+    """The program in a file, and what there is to say about it. Raises `SacError`."""
+    if not path.is_file():  # what is no file can be read but once
+        return workspace.check(path)
+    source = Source(str(path), path.read_bytes().decode("utf-8", "surrogateescape"))
+    return _checked(workspace, source, path.parent, lambda: workspace.check(path))
+
+
+def checked_text(workspace: Workspace, text: str | ast.Module, name: str) -> Checked:
+    """The program in a string, and what there is to say about it; so of one that is a tree already, which is checked
+    each time. Raises `SacError`."""
+    if isinstance(text, ast.Module):
+        return workspace.check_text(text, name, None)
+    return _checked(workspace, Source(name, text), None, lambda: workspace.check_text(text, name, None))
+
+
+def _checked(workspace: Workspace, source: Source, home: Path | None, check: Callable[[], Checked]) -> Checked:
+    """By `check`, where the text is not known to be right. `home`: the folder of its modules."""
+    cache = Cache(native_folder())
+    try:
+        here = os.getcwd()
+    except OSError:  # it is gone
+        return check()
+    if cache.folder is None:
+        return check()
+    folders = [*map(str, workspace.search)], [*map(str, workspace.include_path)]
+    settings = (source.name, str(home), here, *folders, sorted(workspace.defines.items()), workspace.device)
+    name = kept_name(("checked", *settings, CONFINED.get()), source.text)
+    data = cache.read(name)
+    if data is not None:
+        try:
+            files, found = marshal.loads(data)
+            if all(is_as_noted(path, noted) for path, noted in files.items()):
+                program = workspace.elaborated(source, home)
+                program.device = workspace.limits_of_device
+                return program, _unpacked(found, files, source) if found else []
+        except (Unpacked, ValueError, TypeError, EOFError, AttributeError):  # it is none that was written here
+            pass
+    with noting() as noted:
+        program, found = check()
+    own = [s for s in program.world.scopes.values() if not s.info.library]
+    if len(own) == 1 and CHANGING not in noted.values() and not any(d.severity == "error" for d in found):
+        cache.write(name, marshal.dumps((noted, _packed(found, noted) if found else b""), VERSION))
+    return program, found
+
+
+def _packed(found: list[Diagnostic], files: Mapping[str, str]) -> bytes:
+    from sacpy.lang.kept_programs import packing_of
+
+    return packing_of(files).packed(found)
+
+
+def _unpacked(data: bytes, files: Mapping[str, str], source: Source) -> list[Diagnostic]:
+    from sacpy.lang.kept_programs import packing_of
+
+    found: list[Diagnostic] = packing_of(files, source).unpacked(data)
+    return found
