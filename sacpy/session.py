@@ -132,7 +132,7 @@ class Session:
                 host.world.finish()
 
     def load(self, path: str | os.PathLike[str]) -> Module:
-        """A program or module file, its functions ready to be called. Raises `SacError` with all that is wrong in it."""
+        """A program or module file, its functions ready to be called. Raises `SacError` with all that is wrong."""
         return self._loaded(lambda: checked_file(self._workspace, Path(path)), Path(path).name)
 
     def compile(self, source: str | ast.Module, name: str = "<source>") -> Module:

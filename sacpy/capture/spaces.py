@@ -40,7 +40,11 @@ class Space(Record):
 def bound(frame: Frame, node: py.AST, found: Val) -> Val:
     """A whole number as an end of a range or an extent: a SaC `int`."""
     if not found.kind.is_int and not (found.kind.base == "bool" and found.kind.rank == 0):
-        help = "use np.arange(..), or convert it: int(x)"
+        help = (
+            "use np.arange(..), or convert it: int(x)"
+            if found.kind.rank == 0
+            else "take an element of it, or its extent: x.shape[0]; a parameter that is one whole number is an `int`"
+        )
         raise frame.refused(node, f"a whole number is needed here, and this is {frame.shown(found)}", help, DIFFER)
     if found.kind.base == "int" or found.kind.is_small or found.kind.base == "bool":
         return converted(frame, found, "int")

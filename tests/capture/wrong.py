@@ -628,3 +628,11 @@ def interpolated_over_a_matrix(a: Double["n"]) -> Double[:]:
 @wrong(V, V[:2])
 def points_without_values(a: Double["n"], b: Double["m"]) -> Double["n"]:
     return np.interp(a, a, b)  # E0615
+
+
+@wrong(3)
+def array_for_a_number(n: Int) -> int:
+    s = 0
+    for i in range(n):  # E0903
+        s = s + i
+    return s
