@@ -1,4 +1,4 @@
-"""Texts that are loaded again and again, each time in another process: one that was right is not checked again.
+"""Texts that are loaded again and again, each time in another process: what has been checked is not checked again.
 
 In: the text of a program or module, and what checks it. Out: the program, with what there is to say about it. To check
 is to elaborate all that the text defines, and to infer all shapes; where that has been done, functions are elaborated
@@ -20,7 +20,6 @@ from sacpy.jit.cache import Cache, native_folder
 from sacpy.lang import ast
 from sacpy.lang.files import CHANGING, is_as_noted, noting
 from sacpy.lang.image import kept_name
-from sacpy.lang.preprocessor import CONFINED
 from sacpy.lang.source import Source
 
 if TYPE_CHECKING:
@@ -48,7 +47,7 @@ def checked_text(workspace: Workspace, text: str | ast.Module, name: str) -> Che
 
 
 def _checked(workspace: Workspace, source: Source, home: Path | None, check: Callable[[], Checked]) -> Checked:
-    """By `check`, where the text is not known to be right. `home`: the folder of its modules."""
+    """By `check`, where nobody knows what that says. `home`: the folder of its modules."""
     cache = Cache(native_folder())
     try:
         here = os.getcwd()
@@ -58,23 +57,31 @@ def _checked(workspace: Workspace, source: Source, home: Path | None, check: Cal
         return check()
     folders = [*map(str, workspace.search)], [*map(str, workspace.include_path)]
     settings = (source.name, str(home), here, *folders, sorted(workspace.defines.items()), workspace.device)
-    name = kept_name(("checked", *settings, CONFINED.get()), source.text)
-    data = cache.read(name)
-    if data is not None:
-        try:
-            files, found = marshal.loads(data)
-            if all(is_as_noted(path, noted) for path, noted in files.items()):
-                program = workspace.elaborated(source, home)
-                program.device = workspace.limits_of_device
-                return program, _unpacked(found, files, source) if found else []
-        except (Unpacked, ValueError, TypeError, EOFError, AttributeError):  # it is none that was written here
-            pass
+    name = kept_name(("checked", *settings), source.text)
+    known = _known(cache.read(name), source)
+    if known is not None:
+        program = workspace.elaborated(source, home)
+        program.device = workspace.limits_of_device
+        return program, known
     with noting() as noted:
         program, found = check()
     own = [s for s in program.world.scopes.values() if not s.info.library]
-    if len(own) == 1 and CHANGING not in noted.values() and not any(d.severity == "error" for d in found):
+    if len(own) == 1 and CHANGING not in noted.values():
         cache.write(name, marshal.dumps((noted, _packed(found, noted) if found else b""), VERSION))
     return program, found
+
+
+def _known(data: bytes | None, source: Source) -> list[Diagnostic] | None:
+    """What was said of a text; None where nobody knows, or files have changed."""
+    if data is None:
+        return None
+    try:
+        files, found = marshal.loads(data)
+        if all(is_as_noted(path, noted) for path, noted in files.items()):
+            return _unpacked(found, files, source) if found else []
+    except (Unpacked, ValueError, TypeError, EOFError, AttributeError):  # it is none that was written here
+        pass
+    return None
 
 
 def _packed(found: list[Diagnostic], files: Mapping[str, str]) -> bytes:

@@ -13,6 +13,8 @@ import marshal
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import cache
+from itertools import chain
 from pathlib import Path
 
 from sacpy.base.digests import new_digest
@@ -36,12 +38,17 @@ def sources() -> Iterator[os.DirEntry[str]]:
 
 def kept_name(settings: Sequence[object], text: str) -> str:
     """What a program is kept under: the settings that say what it means, and its text."""
-    made = new_digest(repr(tuple(settings)).encode())
-    for folder, deep in (("lang/elaborate", False), ("withloop", True)):
-        made.update("\n".join(stamps(files_in(PACKAGE / folder, (".py",), deep))).encode())
-    made.update("\n".join(stamps(sources())).encode())
+    made = new_digest(repr((*settings, _front_end())).encode())
     made.update(text.encode("utf-8", "surrogateescape"))
     return f"program-{made.hexdigest()[:40]}"
+
+
+@cache
+def _front_end() -> str:
+    """A digest of what says what a program means, as it is when this process first asks."""
+    folders = (("lang/elaborate", False), ("withloop", True))
+    files = chain(*(files_in(PACKAGE / folder, (".py",), deep) for folder, deep in folders), sources())
+    return new_digest("\n".join(stamps(files)).encode()).hexdigest()
 
 
 def contents_digest() -> str:
