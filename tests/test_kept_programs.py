@@ -312,3 +312,20 @@ def test_what_is_read_later_belongs_to_a_program_too(tmp_path: Path) -> None:
     assert grown is not None
     assert grown["files"] == {**files, "/later.sac": "digest"}
     assert again.grown({str(program): "of another text"}, {}) is None, "its parts are of two texts"
+
+
+def test_where_a_command_runs_counts_only_for_relative_paths(tmp_path: Path) -> None:
+    folders = [tmp_path / name for name in ("a", "b")]
+    for folder, number in zip(folders, (1, 2), strict=True):
+        folder.mkdir()
+        (folder / "p.sac").write_text(MAIN)
+        (folder / "Other.sac").write_text(OTHER % number)
+    for program, count, printed in (("p.sac", 2, [b"1", b"2"]), (str(folders[0] / "p.sac"), 3, [b"1", b"1"])):
+        for _ in range(2):
+            done = [
+                subprocess.run([sys.executable, "-m", "sacpy", "run", program], cwd=folder,
+                    env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, check=True)
+                for folder in folders
+            ]  # fmt: skip
+            assert [run.stdout.split()[-1] for run in done] == printed
+        assert len(kept(tmp_path)) == count

@@ -7,7 +7,6 @@ next one begins with: to write that takes some ten milliseconds, and saves the n
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -62,17 +61,17 @@ class Opening:
         workspace, path = self.workspace, self._path
         if self._cache.folder is None or not path.is_file():  # what is no file can be read but once
             return None
-        try:
-            here, text = os.getcwd(), path.read_bytes().decode("utf-8", "surrogateescape")
-        except OSError:
-            return None
         from sacpy.base.plain import Unpacked
         from sacpy.lang.image import kept_name
         from sacpy.lang.kept_programs import KeptProgram
 
-        folders = [*map(str, workspace.search)], [*map(str, workspace.include_path)]
-        defines = sorted(workspace.defines.items())
-        self._name = kept_name((str(path), here, *folders, defines, workspace.device), text)
+        try:
+            text = path.read_bytes().decode("utf-8", "surrogateescape")
+            # where each list of folders ends
+            settings = len(workspace.search), sorted(workspace.defines.items()), workspace.device
+            self._name = kept_name(text, (path, *workspace.search, *workspace.include_path), settings)
+        except OSError:
+            return None
         data = self._cache.read(self._name)
         if data is None:
             return None

@@ -10,7 +10,6 @@ time: their bodies belong to the moment of loading, as does the text itself.
 from __future__ import annotations
 
 import marshal
-import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -49,15 +48,14 @@ def checked_text(workspace: Workspace, text: str | ast.Module, name: str) -> Che
 def _checked(workspace: Workspace, source: Source, home: Path | None, check: Callable[[], Checked]) -> Checked:
     """By `check`, where nobody knows what that says. `home`: the folder of its modules."""
     cache = Cache(native_folder())
-    try:
-        here = os.getcwd()
-    except OSError:  # it is gone
-        return check()
     if cache.folder is None:
         return check()
-    folders = [*map(str, workspace.search)], [*map(str, workspace.include_path)]
-    settings = (source.name, str(home), here, *folders, sorted(workspace.defines.items()), workspace.device)
-    name = kept_name(("checked", *settings), source.text)
+    places = (*([] if home is None else [home]), *workspace.search, *workspace.include_path)
+    settings = len(workspace.search), sorted(workspace.defines.items()), workspace.device
+    try:
+        name = kept_name(source.text, places, ("checked", source.name, home is None, *settings))
+    except OSError:
+        return check()
     known = _known(cache.read(name), source)
     if known is not None:
         program = workspace.elaborated(source, home)

@@ -36,9 +36,11 @@ def sources() -> Iterator[os.DirEntry[str]]:
     yield from files_in(PACKAGE / "jit" / "run", ("outline.py",), deep=False)
 
 
-def kept_name(settings: Sequence[object], text: str) -> str:
-    """What a program is kept under: the settings that say what it means, and its text."""
-    made = new_digest(repr((*settings, _front_end())).encode())
+def kept_name(text: str, places: Sequence[Path], settings: Sequence[object]) -> str:
+    """What a program is kept under: its text, the files and folders that it is, or may be, made of, and the settings
+    that say what it means. Raises `OSError` where one is relative to a folder that is gone."""
+    here = "" if all(place.is_absolute() for place in places) else os.getcwd()
+    made = new_digest(repr((here, *map(str, places), *settings, _front_end())).encode(errors="surrogateescape"))
     made.update(text.encode("utf-8", "surrogateescape"))
     return f"program-{made.hexdigest()[:40]}"
 
