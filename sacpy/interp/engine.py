@@ -36,13 +36,14 @@ class Left(Exception):
 class Asking(Record):
     """A loop or with-loop whose code asks the engine, prepared as it is there. `bases`: of the variables whose values
     the engine wants to see, in their order; `work`: what it makes of a cell of a with-loop, once it has; `wanted`:
-    whether it has wanted the statement for more than that."""
+    whether it has wanted the statement for more than that; `kept`: so says an earlier run."""
 
     later: Later[Let | Loop]
     is_loop: bool
     bases: dict[str, str]
     work: float | None = None
     wanted: bool = False
+    kept: bool = False
 
     @property
     def statement(self) -> Let | Loop:

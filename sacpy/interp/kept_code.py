@@ -94,7 +94,7 @@ def _plain(need: Need, parts: list[Any]) -> Need:
             found = value()
             parts.append(found)
             return ("later", len(parts) - 1)
-        case ("turn", Asking(later, is_loop, bases, work, wanted)):
+        case ("turn", Asking(later, is_loop, bases, work, wanted=wanted)):
             if not wanted:
                 return ("turn", None, is_loop, bases, work)
             parts.append(later())
@@ -109,8 +109,10 @@ def _loaded(name: str, need: Need, parts: Later[list[Any]], again: Later[Generat
             return ("later", Later(make=lambda: parts()[number]))
         case ("turn", number, is_loop, bases, work):
             if number is None:
-                return ("turn", Asking(Later(make=lambda: again().needs[name][1].later()), is_loop, bases, work))
-            return ("turn", Asking(Later(make=lambda: parts()[number]), is_loop, bases, work, wanted=True))
+                later = Later(make=lambda: again().needs[name][1].later())
+                return ("turn", Asking(later, is_loop, bases, work, kept=True))
+            later = Later(make=lambda: parts()[number])
+            return ("turn", Asking(later, is_loop, bases, work, wanted=True, kept=True))
     return need
 
 

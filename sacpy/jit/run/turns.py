@@ -59,9 +59,11 @@ class Turn:
         self.engine = engine
         self.room = room
         self.params = list(asking.bases)
-        self.first = engine.policy.first(0 if room.records.wants_inside(owner) else SOON)
         self._owner = owner
         self._asking = asking
+        # whether an earlier run may have found that the rest is worth it
+        self._may_be_recorded = (asking.wanted or not asking.kept) and room.records.wants_inside(owner)
+        self.first = engine.policy.first(0 if self._may_be_recorded else SOON)
         self._rest: Versions | None = None
         self._stretch: Versions | None = None
         self._wanted: bool | None = None
@@ -149,7 +151,7 @@ class Turn:
     def _is_wanted(self, values: tuple[Value, ...]) -> bool:
         """Whether an earlier run has found that the rest is worth it, and its code is there."""
         if self._wanted is None:
-            unit = self.rest if self.room.records.wants_inside(self._owner) else None
+            unit = self.rest if self._may_be_recorded else None
             self._wanted = unit is not None and self.engine.wanted(unit, values)
             if not self._wanted and self.first == 0:
                 self.first = SOON
@@ -194,8 +196,10 @@ class Turn:
         """Whether so many seconds of interpreting had better be spent on native code."""
         if seconds < CALL + _copies(values):
             return False
+        if seconds < LOADING and self.engine.policy.price is None and (self._rest is None or not self._rest.versions):
+            return False
         unit = self.rest
-        if unit is None or (seconds < LOADING and not unit.versions and self.engine.policy.price is None):
+        if unit is None:
             return False
         if unit.known(values) is not None:
             return True
