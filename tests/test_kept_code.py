@@ -109,7 +109,7 @@ def test_each_target_has_its_own(kinds: Path) -> None:
 
 def test_a_generator_that_has_changed_has_others(monkeypatch: pytest.MonkeyPatch) -> None:
     before = variant_of(True, False)
-    monkeypatch.setattr("sacpy.interp.kept_code.stamps", lambda files: ("of a file that was written",))
+    monkeypatch.setattr("sacpy.interp.kept_code.folder_digest", lambda *folder: "of a file that was written")
     assert variant_of(True, False) != before
     monkeypatch.undo()
     monkeypatch.setattr("sacpy.interp.kept_code.MAGIC_NUMBER", b"of another Python")

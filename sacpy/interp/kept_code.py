@@ -22,8 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from sacpy.base.digests import new_digest
 from sacpy.interp.engine import Asking
 from sacpy.interp.links import Later, Need, Place
-from sacpy.lang.files import files_in, stamps
-from sacpy.lang.image import PACKAGE
+from sacpy.lang.image import folder_digest
 
 if TYPE_CHECKING:
     from sacpy.base.plain import Packing
@@ -120,5 +119,5 @@ def variant_of(engine: bool, strict_fp: bool) -> str:
     """What generated code depends on besides its program. `engine`: whether there is one that code asks."""
     made = new_digest(MAGIC_NUMBER + repr((engine, strict_fp)).encode())
     for folder, deep in GENERATORS:
-        made.update("\n".join(stamps(files_in(PACKAGE / folder, (".py",), deep))).encode())
+        made.update(folder_digest(folder, deep).encode())
     return made.hexdigest()[:16]

@@ -22,11 +22,11 @@ from sacpy.lang.core import Block, Call, Fold, Function, If, Let, Loop, Program,
 from sacpy.lang.core_printer import print_function
 from sacpy.lang.diagnostics import SacError
 from sacpy.lang.files import files_in, stamps
+from sacpy.lang.image import folder_digest
 from sacpy.lang.modules import library_digest
 from sacpy.lang.source import STDLIB
 from sacpy.nodes import field_names
 
-_HERE = Path(__file__).parent
 _LIBRARY = str(STDLIB)
 
 
@@ -135,6 +135,5 @@ def platform_digest() -> str:
     from sacpy.jit.llvm.processor import identity
 
     parts = [identity(), sys.platform, sys.version, numpy.__version__, library_digest(), *_compiler()]
-    for folder in (_HERE, _HERE.parent / "withloop", _HERE.parent / "interp"):
-        parts += stamps(files_in(folder, (".py",)))
+    parts += map(folder_digest, ("jit", "withloop", "interp"))
     return new_digest("\n".join(parts).encode()).hexdigest()

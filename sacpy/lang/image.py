@@ -14,7 +14,6 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
-from itertools import chain
 from pathlib import Path
 
 from sacpy.base.digests import new_digest
@@ -45,12 +44,21 @@ def kept_name(text: str, places: Sequence[Path], settings: Sequence[object]) -> 
     return f"program-{made.hexdigest()[:40]}"
 
 
-@cache
 def _front_end() -> str:
-    """A digest of what says what a program means, as it is when this process first asks."""
-    folders = (("lang/elaborate", False), ("withloop", True))
-    files = chain(*(files_in(PACKAGE / folder, (".py",), deep) for folder, deep in folders), sources())
-    return new_digest("\n".join(stamps(files)).encode()).hexdigest()
+    """A digest of what says what a program means."""
+    return f"{sources_digest()} {folder_digest('lang/elaborate', False)} {folder_digest('withloop')}"
+
+
+@cache
+def sources_digest() -> str:
+    """A digest of names, sizes and times of `sources`, as they are when this process first asks."""
+    return new_digest("\n".join(stamps(sources())).encode()).hexdigest()
+
+
+@cache
+def folder_digest(folder: str, deep: bool = True) -> str:
+    """The same of the modules in a folder of the package."""
+    return new_digest("\n".join(stamps(files_in(PACKAGE / folder, (".py",), deep))).encode()).hexdigest()
 
 
 def contents_digest() -> str:

@@ -14,13 +14,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from sacpy.base import kept
-from sacpy.base.digests import new_digest
 from sacpy.base.plain import Packing
 from sacpy.base.spelling import closest
 from sacpy.lang import ast, ast_expressions
 from sacpy.lang.diagnostics import Diagnostic, Edit, Label, SacError
-from sacpy.lang.files import file_bytes, is_there, stamps
-from sacpy.lang.image import IMAGE, joined, parts, read_image, sources, write_image
+from sacpy.lang.files import file_bytes, is_there
+from sacpy.lang.image import IMAGE, joined, parts, read_image, sources_digest, write_image
 from sacpy.lang.source import NOWHERE, STDLIB, Source, Span, library_place, library_source
 from sacpy.nodes import Record, field
 
@@ -258,7 +257,7 @@ EFFECTS = "/effects"  # beside the modules in an image: which functions have no 
 
 def library_digest() -> str:
     """A digest of the library's files (names, sizes, times) and of the front end's own version."""
-    return new_digest("\n".join(stamps(sources())).encode()).hexdigest()[:24]
+    return sources_digest()[:24]
 
 
 class Library(Mapping[str, bytes]):
