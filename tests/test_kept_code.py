@@ -303,3 +303,26 @@ def test_what_fails_to_be_right_is_told_by_the_kept_code(tmp_path: Path) -> None
     again, code = kept(program, run)
     with pytest.raises(SacError, match="E0617"):
         run(again, code, 1)()
+
+
+GENERATED = """
+import sys
+from pathlib import Path
+from sacpy.interp.evaluator import Evaluator
+from sacpy.workspace import Workspace
+for path in sys.argv[1:]:
+    program, _ = Workspace().load(Path(path))
+    evaluator = Evaluator(program, None)
+    for key in program.user_keys([]):
+        print(evaluator.source(key))
+"""
+
+
+def test_what_is_generated_again_is_the_same(kinds: Path) -> None:
+    """In every process: names of sets come in no order of their own."""
+    programs = [str(kinds), *(str(p) for p in PROGRAMS if p.stem in ("frontiers", "standings", "multigrid", "lu"))]
+    command = [sys.executable, "-c", GENERATED, *programs]
+    settings = [{**os.environ, "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": seed} for seed in ("1", "2", "3")]
+    texts = {subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout for env in settings}
+    (text,) = texts
+    assert text.count("def ") > 30
