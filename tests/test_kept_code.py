@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import marshal
 import os
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from sacpy.interp.engine import Asking, Engine
 from sacpy.interp.evaluator import Evaluator
 from sacpy.interp.kept_code import KeptCode, Loadable, variant_of
 from sacpy.interp.world import World
+from sacpy.jit.cache import Cache, native_folder
 from sacpy.jit.run.worth import asks
 from sacpy.lang.core import Block, Function, Program
 from sacpy.lang.core_printer import print_block
@@ -114,6 +116,20 @@ def test_a_generator_that_has_changed_has_others(monkeypatch: pytest.MonkeyPatch
     monkeypatch.undo()
     monkeypatch.setattr("sacpy.interp.kept_code.MAGIC_NUMBER", b"of another Python")
     assert variant_of(True, False) != before
+
+
+def test_code_that_is_none_is_not_used(kinds: Path) -> None:
+    first = started(kinds, "--target", "interp")
+    cache = Cache(native_folder())
+    assert cache.folder is not None
+    (path,) = cache.folder.glob("program-*")
+    whole = cache.read(path.stem)
+    assert whole is not None
+    for data in (b"", b"[", b"N", b"(\x02\0\0\0NN"):
+        contents = marshal.loads(whole)
+        contents["code"] = dict.fromkeys(contents["code"], data)
+        cache.write(path.stem, marshal.dumps(contents))
+        assert started(kinds, "--target", "interp")[0] == first[0]
 
 
 def test_an_error_is_told_as_the_first_time(tmp_path: Path) -> None:

@@ -125,7 +125,10 @@ class Opening:
             return None
         self._variant = variant_of(self.workspace.engine is not None, self.workspace.strict_fp)
         data = b"" if kept is None else kept.code.get(self._variant, b"")
-        return KeptCode(data, None if kept is None else kept.packing)
+        try:
+            return KeptCode(data, None if kept is None else kept.packing)
+        except (ValueError, TypeError, EOFError):  # it is none that was written here
+            return KeptCode()
 
 
 __all__ = ["Opening"]

@@ -37,7 +37,7 @@ class KeptCode:
     `data`: what `packed` gave for an earlier run; `packing`: of core, for what is unpacked."""
 
     def __init__(self, data: bytes = b"", packing: Packing | None = None) -> None:
-        """Raises `ValueError` or the like where the bytes are none that `packed` gave."""
+        """Raises `ValueError`, `TypeError` or `EOFError` where the bytes are none that `packed` gave."""
         self.names: dict[str, str]
         self.dispatchers: dict[tuple[str, ...], str]
         self._kept: dict[tuple[str, bool], bytes]
