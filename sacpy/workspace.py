@@ -159,6 +159,16 @@ class Workspace(Record):
             found = advised(found, problems)
         return program, found
 
+    def kept_name(self, source: Source, home: Path | None, what: str) -> str:
+        """What is kept of a text goes by this name, which has a digest of all that says what it means. `home`: the
+        folder of its modules; `what`: which of several things. Raises `OSError` where a folder that something is
+        relative to is gone."""
+        from sacpy.lang.files import kept_name
+
+        places = (*([] if home is None else [home]), *self.search, *self.include_path)
+        settings = what, source.name, home is None, len(self.search), sorted(self.defines.items()), self.device
+        return kept_name(source.text, places, settings)
+
     @property
     def limits_of_device(self) -> DeviceLimits | None:
         """The limits that pragmas must keep; None: none, as on the CPU and in the interpreter."""

@@ -20,7 +20,7 @@ from sacpy.interp.kept_code import KeptCode, Loadable, variant_of
 from sacpy.interp.world import World
 from sacpy.jit.cache import Cache, native_folder
 from sacpy.jit.run.worth import asks
-from sacpy.lang.core import Block, Function, Program
+from sacpy.lang.core import Block, CheckedProgram, Function, Program
 from sacpy.lang.core_printer import print_block
 from sacpy.lang.diagnostics import SacError
 from sacpy.lang.files import noting
@@ -106,16 +106,16 @@ def test_each_target_has_its_own(kinds: Path) -> None:
     found = [started(kinds, *f) for f in (*flags, *flags)]
     assert len({printed for printed, _ in found}) == 1
     assert [said for _, said in found[3:]] == ["5 []\n"] * 3
-    assert len({variant_of(engine, strict) for engine in (True, False) for strict in (True, False)}) == 4
+    assert len({variant_of(target, strict) for target in ("auto", "interp") for strict in (True, False)}) == 4
 
 
 def test_a_generator_that_has_changed_has_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = variant_of(True, False)
+    before = variant_of("auto", False)
     monkeypatch.setattr("sacpy.interp.kept_code.folder_digest", lambda *folder: "of a file that was written")
-    assert variant_of(True, False) != before
+    assert variant_of("auto", False) != before
     monkeypatch.undo()
     monkeypatch.setattr("sacpy.interp.kept_code.MAGIC_NUMBER", b"of another Python")
-    assert variant_of(True, False) != before
+    assert variant_of("auto", False) != before
 
 
 def test_code_that_is_none_is_not_used(kinds: Path) -> None:
@@ -156,7 +156,7 @@ def test_an_error_is_told_as_the_first_time(tmp_path: Path) -> None:
 # ---------------------------------------------------------------- in this process
 
 
-def kept(program: Path, run: Callable[[Program, KeptCode], Any]) -> tuple[KeptProgram, KeptCode]:
+def kept(program: Path, run: Callable[[CheckedProgram, KeptCode], Any]) -> tuple[KeptProgram, KeptCode]:
     """A program, and the code that was generated in a run of it, as the next run has them."""
     with noting() as files:
         whole, found = Workspace().load(program)
@@ -171,10 +171,10 @@ def kept(program: Path, run: Callable[[Program, KeptCode], Any]) -> tuple[KeptPr
     return again, KeptCode(again.code["it"], again.packing)
 
 
-def interpreted(program: Program, code: KeptCode, engine: Engine | None = None, stdin: bytes = b"") -> bytes:
+def interpreted(program: CheckedProgram, code: KeptCode, engine: Engine | None = None, stdin: bytes = b"") -> bytes:
     world = World.captured(stdin)
     evaluator = Evaluator(program, world, code=code, engine=engine)
-    evaluator.call(program.main_key(), ())  # type: ignore[attr-defined]
+    evaluator.call(program.main_key(), ())
     return world.out()
 
 
@@ -245,7 +245,7 @@ def test_loops_come_back_as_they_were(wanted: bool, kinds: Path, monkeypatch: py
     """Kept where somebody has wanted them, and generated again otherwise."""
     loops: list[Asking] = []
 
-    def first(program: Program, code: KeptCode) -> None:
+    def first(program: CheckedProgram, code: KeptCode) -> None:
         found = asked(code, monkeypatch)
         interpreted(program, code, Asked())
         loops.extend(found)
@@ -276,9 +276,9 @@ def test_what_lives_in_one_process_is_not_kept(tmp_path: Path) -> None:
     program = tmp_path / "p.sac"
     program.write_text("use Array: all; external int seven(); int main() { return seven() * 2; }")
 
-    def run(program: Program, code: KeptCode, seven: int = 7) -> int:
+    def run(program: CheckedProgram, code: KeptCode, seven: int = 7) -> int:
         evaluator = Evaluator(program, World.captured(), code=code, bindings=lambda head: lambda world: seven)
-        (found,) = evaluator.call(program.main_key(), ())  # type: ignore[attr-defined]
+        (found,) = evaluator.call(program.main_key(), ())
         return int(found)
 
     again, code = kept(program, run)
@@ -294,8 +294,8 @@ def test_values_of_all_kinds_come_back(tmp_path: Path) -> None:
     )
     results: list[Any] = []
 
-    def run(program: Program, code: KeptCode) -> None:
-        results.append(Evaluator(program, World.captured(), code=code).call(program.main_key(), ()))  # type: ignore[attr-defined]
+    def run(program: CheckedProgram, code: KeptCode) -> None:
+        results.append(Evaluator(program, World.captured(), code=code).call(program.main_key(), ()))
 
     again, code = kept(program, run)
     run(again, code)
@@ -311,9 +311,9 @@ def test_what_fails_to_be_right_is_told_by_the_kept_code(tmp_path: Path) -> None
         "int[.] f(int n) { return (:int[.]) some(n); } int main() { return sum(f(0)); }"
     )
 
-    def run(program: Program, code: KeptCode, n: int = 0) -> Any:
+    def run(program: CheckedProgram, code: KeptCode, n: int = 0) -> Any:
         evaluator = Evaluator(program, World.captured(), code=code)
-        assert evaluator.call(program.main_key(), ()) == (3,)  # type: ignore[attr-defined]
+        assert evaluator.call(program.main_key(), ()) == (3,)
         return partial(evaluator.call, "_MAIN::f/0", (n,))
 
     again, code = kept(program, run)

@@ -62,20 +62,16 @@ class Opening:
         if self._cache.folder is None or not path.is_file():  # what is no file can be read but once
             return None
         from sacpy.base.plain import Unpacked
-        from sacpy.lang.image import kept_name
         from sacpy.lang.kept_programs import KeptProgram
 
         try:
-            text = path.read_bytes().decode("utf-8", "surrogateescape")
-            # where each list of folders ends
-            settings = len(workspace.search), sorted(workspace.defines.items()), workspace.device
-            self._name = kept_name(text, (path, *workspace.search, *workspace.include_path), settings)
+            source = Source(str(path), path.read_bytes().decode("utf-8", "surrogateescape"))
+            self._name = workspace.kept_name(source, path.parent, "run")
         except OSError:
             return None
         data = self._cache.read(self._name)
         if data is None:
             return None
-        source = Source(str(path), text)
 
         def read() -> ElaboratedProgram:
             return workspace.elaborated(source, path.parent)
@@ -123,7 +119,7 @@ class Opening:
 
         if not self._name:
             return None
-        self._variant = variant_of(self.workspace.engine is not None, self.workspace.strict_fp)
+        self._variant = variant_of(self.workspace.target, self.workspace.strict_fp)
         data = b"" if kept is None else kept.code.get(self._variant, b"")
         try:
             return KeptCode(data, None if kept is None else kept.packing)

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from sacpy.base.plain import VERSION, Unpacked
 from sacpy.jit.cache import Cache, native_folder
 from sacpy.lang import ast
-from sacpy.lang.files import CHANGING, is_as_noted, noting
-from sacpy.lang.image import kept_name
+from sacpy.lang.files import CHANGING, are_as_noted, noting
 from sacpy.lang.source import Source
 
 if TYPE_CHECKING:
@@ -50,10 +49,8 @@ def _checked(workspace: Workspace, source: Source, home: Path | None, check: Cal
     cache = Cache(native_folder())
     if cache.folder is None:
         return check()
-    places = (*([] if home is None else [home]), *workspace.search, *workspace.include_path)
-    settings = len(workspace.search), sorted(workspace.defines.items()), workspace.device
     try:
-        name = kept_name(source.text, places, ("checked", source.name, home is None, *settings))
+        name = workspace.kept_name(source, home, "checked")
     except OSError:
         return check()
     known = _known(cache.read(name), source)
@@ -75,7 +72,7 @@ def _known(data: bytes | None, source: Source) -> list[Diagnostic] | None:
         return None
     try:
         files, found = marshal.loads(data)
-        if all(is_as_noted(path, noted) for path, noted in files.items()):
+        if are_as_noted(files):
             return _unpacked(found, files, source) if found else []
     except (Unpacked, ValueError, TypeError, EOFError, AttributeError):  # it is none that was written here
         pass

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from sacpy.base.digests import new_digest
 from sacpy.interp.engine import Asking
 from sacpy.interp.links import Later, Need, Place
-from sacpy.lang.image import folder_digest
+from sacpy.lang.files import folder_digest
 
 if TYPE_CHECKING:
     from sacpy.base.plain import Packing
@@ -115,9 +115,10 @@ def _loaded(name: str, need: Need, parts: Later[list[Any]], again: Later[Generat
     return need
 
 
-def variant_of(engine: bool, strict_fp: bool) -> str:
-    """What generated code depends on besides its program. `engine`: whether there is one that code asks."""
-    made = new_digest(MAGIC_NUMBER + repr((engine, strict_fp)).encode())
+def variant_of(target: str, strict_fp: bool) -> str:
+    """What generated code, and what is kept with it, depend on besides the program: code for an engine asks it, and
+    what that makes of a cell is not the same on all targets."""
+    made = new_digest(MAGIC_NUMBER + repr((target, strict_fp)).encode())
     for folder, deep in GENERATORS:
         made.update(folder_digest(folder, deep).encode())
     return made.hexdigest()[:16]

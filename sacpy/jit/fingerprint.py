@@ -21,8 +21,7 @@ from sacpy.lang.ast import Feature
 from sacpy.lang.core import Block, Call, Fold, Function, If, Let, Loop, Program, Signature, Slot, Stmt, WithLoop
 from sacpy.lang.core_printer import print_function
 from sacpy.lang.diagnostics import SacError
-from sacpy.lang.files import files_in, stamps
-from sacpy.lang.image import folder_digest
+from sacpy.lang.files import files_in, folder_digest, stamps
 from sacpy.lang.modules import library_digest
 from sacpy.lang.source import STDLIB
 from sacpy.nodes import field_names

@@ -5,13 +5,16 @@ that were (`noting`)."""
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cache
 from pathlib import Path
 
 from sacpy.base.digests import new_digest
+from sacpy.lang.source import STDLIB
 
+PACKAGE = STDLIB.parent
 CHANGING = "changing"  # stands for a digest
 _noted: ContextVar[dict[str, str] | None] = ContextVar("_noted", default=None)
 
@@ -62,6 +65,11 @@ def digest(data: bytes) -> str:
     return new_digest(data).hexdigest()
 
 
+def are_as_noted(files: Mapping[str, str]) -> bool:
+    """Whether all files are as they were."""
+    return all(is_as_noted(path, noted) for path, noted in files.items())
+
+
 def is_as_noted(path: str, noted: str) -> bool:
     """Whether a file is as it was."""
     try:
@@ -100,3 +108,38 @@ def stamps(files: Iterable[os.DirEntry[str]]) -> Iterator[str]:
     for file in files:
         stat = file.stat()
         yield f"{file.name}:{stat.st_size}:{stat.st_mtime_ns}"
+
+
+def sources() -> Iterator[os.DirEntry[str]]:
+    """The files that the parsed library, and what is known of its effects, depend on, in the same order everywhere."""
+    yield from files_in(STDLIB, (".sac", ".mac", ".h"))
+    yield from files_in(PACKAGE / "lang", (".py",), deep=False)
+    yield from files_in(PACKAGE, ("nodes.py",), deep=False)
+    yield from files_in(PACKAGE / "base", ("plain.py",), deep=False)
+    yield from files_in(PACKAGE / "jit" / "run", ("outline.py",), deep=False)
+
+
+def kept_name(text: str, places: Sequence[Path], settings: Sequence[object]) -> str:
+    """What a program is kept under: its text, the files and folders that it is, or may be, made of, and the settings
+    that say what it means. Raises `OSError` where one is relative to a folder that is gone."""
+    here = "" if all(place.is_absolute() for place in places) else os.getcwd()
+    made = new_digest(repr((here, *map(str, places), *settings, _front_end())).encode(errors="surrogateescape"))
+    made.update(text.encode("utf-8", "surrogateescape"))
+    return f"program-{made.hexdigest()[:40]}"
+
+
+def _front_end() -> str:
+    """A digest of what says what a program means."""
+    return f"{sources_digest()} {folder_digest('lang/elaborate', False)} {folder_digest('withloop')}"
+
+
+@cache
+def sources_digest() -> str:
+    """A digest of names, sizes and times of `sources`, as they are when this process first asks."""
+    return new_digest("\n".join(stamps(sources())).encode()).hexdigest()
+
+
+@cache
+def folder_digest(folder: str, deep: bool = True) -> str:
+    """The same of the modules in a folder of the package."""
+    return new_digest("\n".join(stamps(files_in(PACKAGE / folder, (".py",), deep))).encode()).hexdigest()

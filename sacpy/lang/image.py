@@ -10,55 +10,17 @@ when they are used, as if there were no file.
 from __future__ import annotations
 
 import marshal
-import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
-from functools import cache
 from pathlib import Path
 
 from sacpy.base.digests import new_digest
 from sacpy.base.plain import VERSION
-from sacpy.lang.files import files_in, stamps
+from sacpy.lang.files import sources
 from sacpy.lang.source import STDLIB
 
-PACKAGE = STDLIB.parent
 IMAGE = STDLIB / "parsed.image"
 DIGEST = 64  # characters of a digest
-
-
-def sources() -> Iterator[os.DirEntry[str]]:
-    """The files that the parsed library, and what is known of its effects, depend on, in the same order everywhere."""
-    yield from files_in(STDLIB, (".sac", ".mac", ".h"))
-    yield from files_in(PACKAGE / "lang", (".py",), deep=False)
-    yield from files_in(PACKAGE, ("nodes.py",), deep=False)
-    yield from files_in(PACKAGE / "base", ("plain.py",), deep=False)
-    yield from files_in(PACKAGE / "jit" / "run", ("outline.py",), deep=False)
-
-
-def kept_name(text: str, places: Sequence[Path], settings: Sequence[object]) -> str:
-    """What a program is kept under: its text, the files and folders that it is, or may be, made of, and the settings
-    that say what it means. Raises `OSError` where one is relative to a folder that is gone."""
-    here = "" if all(place.is_absolute() for place in places) else os.getcwd()
-    made = new_digest(repr((here, *map(str, places), *settings, _front_end())).encode(errors="surrogateescape"))
-    made.update(text.encode("utf-8", "surrogateescape"))
-    return f"program-{made.hexdigest()[:40]}"
-
-
-def _front_end() -> str:
-    """A digest of what says what a program means."""
-    return f"{sources_digest()} {folder_digest('lang/elaborate', False)} {folder_digest('withloop')}"
-
-
-@cache
-def sources_digest() -> str:
-    """A digest of names, sizes and times of `sources`, as they are when this process first asks."""
-    return new_digest("\n".join(stamps(sources())).encode()).hexdigest()
-
-
-@cache
-def folder_digest(folder: str, deep: bool = True) -> str:
-    """The same of the modules in a folder of the package."""
-    return new_digest("\n".join(stamps(files_in(PACKAGE / folder, (".py",), deep))).encode()).hexdigest()
 
 
 def contents_digest() -> str:

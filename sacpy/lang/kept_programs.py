@@ -23,7 +23,7 @@ from sacpy.base.plain import VERSION, Packing, Unpacked
 from sacpy.lang import core
 from sacpy.lang.core_data import CLASSES
 from sacpy.lang.diagnostics import Diagnostic, Edit, Frame, Label
-from sacpy.lang.files import CHANGING, is_as_noted
+from sacpy.lang.files import CHANGING, are_as_noted
 from sacpy.lang.source import BUILTIN, Source, Span, library_place, library_source
 from sacpy.lang.types import Shape
 
@@ -72,7 +72,7 @@ class KeptProgram:
             self._code: dict[str, bytes] = self._kept["code"]
         except (ValueError, TypeError, EOFError, KeyError) as error:
             raise Unpacked(str(error)) from error
-        if not all(is_as_noted(path, noted) for path, noted in files.items()):
+        if not are_as_noted(files):
             raise Unpacked("a file has changed")
         self._source = source
         self.packing = packing_of(files, source)

@@ -18,8 +18,8 @@ from sacpy.base.plain import Packing
 from sacpy.base.spelling import closest
 from sacpy.lang import ast, ast_expressions
 from sacpy.lang.diagnostics import Diagnostic, Edit, Label, SacError
-from sacpy.lang.files import file_bytes, is_there
-from sacpy.lang.image import IMAGE, joined, parts, read_image, sources_digest, write_image
+from sacpy.lang.files import file_bytes, is_there, sources_digest
+from sacpy.lang.image import IMAGE, joined, parts, read_image, write_image
 from sacpy.lang.source import NOWHERE, STDLIB, Source, Span, library_place, library_source
 from sacpy.nodes import Record, field
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from sacpy.lang import image, modules
-from sacpy.lang.files import files_in
+from sacpy.lang.files import PACKAGE, files_in
 from sacpy.lang.image import read_image, write_image
 from sacpy.lang.source import STDLIB, Source
 
@@ -59,7 +59,7 @@ def test_the_installer_leaves_all_modules(tmp_path: Path) -> None:
 
 
 def test_the_digest_is_of_the_library_and_of_the_front_end() -> None:
-    names = {Path(file.path).relative_to(image.PACKAGE).as_posix() for file in image.sources()}
+    names = {Path(file.path).relative_to(PACKAGE).as_posix() for file in image.sources()}
     assert {"stdlib/Array.sac", "lang/parser.py", "lang/ast.py", "nodes.py"} <= names
 
 
