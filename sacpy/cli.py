@@ -129,7 +129,7 @@ def _run(parsed: argparse.Namespace) -> int:
     finally:
         closed = world.finish()
     if opening is not None:
-        opening.keep()
+        opening.keep(parsed.alone)
     return status if closed is None else closed
 
 

@@ -73,7 +73,7 @@ def run_file(
                 opening = Opening(workspace_of(parsed), parsed.file)
                 with opening.during():
                     status, found = cli.run_program(parsed, world, opening=opening)
-                opening.keep()
+                opening.keep(alone=False)
             else:
                 status, found = cli.run_program(parsed, world)
         except SacError as error:

@@ -2,7 +2,8 @@
 are as they were.
 
 In: a workspace and the file of a program. Out: the checked program; and after its run, when its output is out, what the
-next one begins with: to write that takes some ten milliseconds, and saves the next run several times as many.
+next one begins with: to write that takes some ten milliseconds, and saves the next run several times as many. What only
+a next run without an engine needs is generated in a process that nobody waits for.
 """
 
 from __future__ import annotations
@@ -81,16 +82,34 @@ class Opening:
         except Unpacked:
             return None
 
-    def keep(self) -> None:
-        """After the run, when all that it has printed is out: leaves what the next one begins with."""
+    def keep(self, alone: bool) -> None:
+        """After the run, when all that it has printed is out: leaves what the next one begins with. `alone`: there is
+        nothing else in this process."""
         if not self._name or self._program is None:
             return
         from sacpy.lang.deep import deeply
         from sacpy.lang.kept_programs import bytes_of
 
         kept = deeply(self._contents)
-        if kept is not None:
-            self._cache.write(self._name, bytes_of(kept))
+        if kept is None:
+            return
+        data = bytes_of(kept)
+        self._cache.write(self._name, data)
+        if alone and kept["idle_for"] and self.code is not None and not self.code.is_complete:
+            from sacpy.jit.run.fork import detach
+
+            detach(lambda: deeply(lambda: self._complete(kept, data)))
+
+    def _complete(self, kept: Contents, data: bytes) -> None:
+        """In a process that nobody waits for: generates functions as they are written, for the next run, which is one
+        without an engine. `data`: what has been kept."""
+        from sacpy.lang.kept_programs import bytes_of
+
+        assert self.code is not None
+        self.code.complete()
+        code = {**kept["code"], **self._code(kept["files"])}
+        if self._cache.read(self._name) == data:  # else the next run has been faster
+            self._cache.write(self._name, bytes_of({**kept, "code": code, "has_rested": True}))
 
     def _contents(self) -> Contents | None:
         """What is to be kept of the program, if that is another than what is."""

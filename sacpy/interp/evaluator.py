@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from sacpy.interp.codegen import Codegen
     from sacpy.interp.emitter import Generated
     from sacpy.interp.facts import Facts
-    from sacpy.interp.kept_code import KeptCode
+    from sacpy.interp.kept_code import KeptCode, Loadable
     from sacpy.interp.prepare import Preparer
     from sacpy.interp.tracing import Tracer
     from sacpy.interp.twins import Twin
@@ -257,8 +257,7 @@ class Evaluator:
         if positions:
             self._timed(lambda: self._select_versions(function, name, positions))
         else:
-            generate = partial(self._generate, function, name)
-            self._timed(lambda: self._load(function.signature.key, name, generate, self._is_as_written(function)))
+            self._timed(lambda: self._load_function(function, name))
         made: Callable[..., Any] = self.namespace[name]
         self.namespace[name] = entry
         return made
@@ -271,20 +270,31 @@ class Evaluator:
         self.generating, self.generating_since = before + thread_time() - start, waited + perf_counter() - since
         return made
 
+    def _load_function(self, function: Function, name: str, shapes: Sequence[Shape] | None = None) -> None:
+        """Defines the Python function for one, for arguments of these shapes."""
+        key, as_written = function.signature.key, self._is_as_written(function)
+        self._load(key, name, partial(self._generate, function, name, shapes), as_written)
+        if self.code is not None and not as_written and not is_region(key):
+            written = self.written
+            self.code.later(
+                name, lambda: self._compiled(key, name, self._generate(written.function(key), name, shapes))
+            )
+
     def _load(self, key: str, name: str, generate: Callable[[], Generated], as_written: bool = True) -> None:
         """Defines a Python function, as an earlier run has generated it or as it is generated now. `as_written`: from
         the function that the program has."""
-        filename = f"{PREFIX}{key}:{name}>"
         again = partial(self._timed, generate)
         found = None if self.code is None else self.code.find(name, as_written, again)
         if found is None:
-            made = generate()
-            found = compile(made.source, filename, "exec"), made.place, made.needs
+            found = self._compiled(key, name, generate())
             if self.code is not None:
                 self.code.add(name, as_written, *found)
-        code, self.places[filename], needs = found
+        code, self.places[code.co_filename], needs = found
         bind(self, key, needs)
         exec(code, self.namespace)
+
+    def _compiled(self, key: str, name: str, made: Generated) -> Loadable:
+        return compile(made.source, f"{PREFIX}{key}:{name}>", "exec"), made.place, made.needs
 
     def _is_as_written(self, function: Function) -> bool:
         """Whether a function is the program's, and not what an engine has made of it."""
@@ -298,7 +308,6 @@ class Evaluator:
         declared = declared_shapes(signature.params)
         params = [f"a{i}" for i in range(len(signature.params))] + [f"o{i}" for i in protocol(signature).takes]
         made: dict[str, Callable[..., Any]] = {}
-        as_written = self._is_as_written(function)
 
         def find(kind: versions.Kind) -> Callable[..., Any]:
             own = f"{name}_{'_'.join(str(k).replace('-', 'v') for k in kind)}"
@@ -306,8 +315,7 @@ class Evaluator:
             if own not in made and len(made) >= versions.MOST:
                 own, shapes = f"{name}_any", None
             if own not in made:
-                generate = partial(self._generate, function, own, shapes)
-                self._timed(lambda: self._load(signature.key, own, generate, as_written))
+                self._timed(lambda: self._load_function(function, own, shapes))
                 made[own] = self.namespace[own]
             return made[own]
 

@@ -44,6 +44,7 @@ class KeptCode:
         self.names, self.dispatchers, self._kept = marshal.loads(data) if data else ({}, {}, {})
         self._packing = packing
         self._made: dict[tuple[str, bool], Loadable] = {}
+        self._written: dict[str, Callable[[], Loadable]] = {}  # functions as the program has them, not generated yet
         # what was found, with the loops in it that are not kept
         self._found: dict[tuple[str, bool], tuple[Loadable, list[Asking]]] = {}
 
@@ -67,6 +68,22 @@ class KeptCode:
     def add(self, name: str, as_written: bool, *made: Any) -> None:
         """A function that has been generated."""
         self._made[name, as_written] = made
+
+    def later(self, name: str, written: Callable[[], Loadable]) -> None:
+        """A function is run as an engine has made it; `written` generates it as the program has it."""
+        if (name, True) not in self._kept:
+            self._written[name] = written
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing would have to be generated if there were no engine."""
+        return not self._written
+
+    def complete(self) -> None:
+        """Generates what the next run would, should it have no engine."""
+        while self._written:
+            name, written = self._written.popitem()
+            self._made[name, True] = written()
 
     def packed(self, packing: Packing) -> bytes | None:
         """All that is known now; None if that is no more than was kept. `packing`: of core."""

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import sys
 from pathlib import Path
 from time import monotonic, sleep
@@ -21,6 +22,7 @@ from sacpy.jit.run.engine import Engine
 from sacpy.jit.run.fork import Asked, Fork
 from sacpy.jit.run.making import Making
 from sacpy.workspace import Workspace
+from tests.tools import ROOT
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux only")
 
@@ -144,6 +146,46 @@ def test_processes_that_nobody_has_any_more_end() -> None:
     while os.waitpid(process, os.WNOHANG) == (0, 0):
         assert monotonic() < end
         sleep(0.01)
+
+
+DETACHED = """
+import os, sys, time
+from pathlib import Path
+from sacpy.jit.run import fork
+
+def later():
+    told, go = map(Path, sys.argv[1:3])
+    while not go.exists():
+        time.sleep(0.01)
+    told.with_suffix(".new").write_text(f"{os.getpid()}")
+    told.with_suffix(".new").rename(told)
+
+fork.cores = lambda: int(sys.argv[3])
+fork.detach(later)
+print(os.getpid())
+"""
+
+
+def test_nobody_waits_for_what_a_detached_process_does(tmp_path: Path) -> None:
+    told, go = tmp_path / "told", tmp_path / "go"
+    done = subprocess.run(
+        [sys.executable, "-c", DETACHED, str(told), str(go), "2"], cwd=ROOT, capture_output=True, text=True, check=True
+    )  # which waits until nobody holds the ends of its output
+    assert not told.exists()
+    go.touch()
+    end = monotonic() + 20
+    while not told.exists():
+        assert monotonic() < end
+        sleep(0.01)
+    assert not told.read_text().startswith(done.stdout.strip() + " ")
+
+
+def test_with_one_processor_nothing_is_done_behind(tmp_path: Path) -> None:
+    told, go = tmp_path / "told", tmp_path / "go"
+    go.touch()
+    subprocess.run([sys.executable, "-c", DETACHED, str(told), str(go), "1"], cwd=ROOT, capture_output=True, check=True)
+    sleep(0.3)
+    assert not told.exists()
 
 
 def spun(engine: Engine, end: float) -> int:

@@ -6,7 +6,9 @@ import marshal
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from time import monotonic, sleep
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,6 +17,7 @@ import pytest
 from sacpy.base import kept as kept_files
 from sacpy.interp.world import World
 from sacpy.jit.cache import Cache
+from sacpy.jit.options import cores
 from sacpy.jit.run import resting
 from sacpy.jit.run.on_demand import ENGINE, OnDemand
 from sacpy.jit.run.resting import Resting
@@ -22,10 +25,13 @@ from sacpy.workspace import Workspace
 from tests.fuzz.paces import Steady
 from tests.tools import ROOT
 
+MOST_WAITED = 20.0  # seconds for what comes about behind a run
 LOADED = """
 import sys
 import sac_lang
-from sacpy.jit.run import resting
+from sacpy.jit.run import fork, resting
+if {alone}:
+    fork.detach = lambda action: None
 status = sac_lang.main()
 engine, regions = ("sacpy.jit.run." + name in sys.modules for name in ("engine", "outline"))
 print("engine" if engine else "regions" if regions else "none", file=sys.stderr)
@@ -63,22 +69,28 @@ int main() {
 """
 
 
-def told(program: Path, given: str = "") -> tuple[str, str]:
-    """What a run prints, and whether it had an engine."""
+def told(program: Path, given: str = "", alone: bool = True) -> tuple[str, str]:
+    """What a run prints, and whether it had an engine. `alone`: no process goes on behind it."""
     environment = {**os.environ, "SACPY_CACHE_DIR": str(program.parent / "cache")}
     done = subprocess.run(
-        [sys.executable, "-c", LOADED, str(program)],
+        [sys.executable, "-c", LOADED.replace("{alone}", str(alone)), str(program)],
         cwd=ROOT, env=environment, input=given, capture_output=True, text=True, check=True,
     )  # fmt: skip
     return done.stdout, done.stderr.strip()
 
 
-def idle_for(program: Path) -> float:
+def kept(program: Path) -> Mapping[str, Any]:
     """What is kept of a program."""
     (path,) = (program.parent / "cache").rglob("program-*.native")
     data = kept_files.read(path, path.name.removesuffix(".native"))
     assert data is not None
-    found: float = marshal.loads(data)["idle_for"]
+    found: Mapping[str, Any] = marshal.loads(data)
+    return found
+
+
+def idle_for(program: Path) -> float:
+    """How long it took when there was nothing for the engine to do."""
+    found: float = kept(program)["idle_for"]
     return found
 
 
@@ -90,6 +102,19 @@ def test_a_short_program_has_no_engine_in_its_second_run_and_is_as_written_in_it
     assert [told(program) for _ in range(3)] == [("14850\n", had) for had in ("regions", "none", "none")]
     program.write_text(SHORT.replace("100", "200"))  # of another program nothing is known
     assert told(program) == ("59700\n", "engine")
+
+
+@pytest.mark.skipif(cores() == 1, reason="there is no processor on which nobody waits")
+def test_behind_its_first_run_it_is_made_ready_for_running_as_written(tmp_path: Path) -> None:
+    program = tmp_path / "program.sac"
+    program.write_text(KINDS)
+    first = told(program, alone=False)
+    end = monotonic() + MOST_WAITED
+    while not kept(program)["has_rested"]:
+        assert monotonic() < end
+        sleep(0.02)
+    assert idle_for(program) > 0 and first[1] == "engine"
+    assert told(program) == (first[0], "none")
 
 
 def test_a_run_that_takes_longer_than_the_earlier_one_has_one_and_so_have_those_that_follow(tmp_path: Path) -> None:

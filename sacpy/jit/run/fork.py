@@ -4,9 +4,9 @@ the one that is interpreted meanwhile, not even Python's lock.
 In: what answers requests, there. Out: a `Fork` that is asked, here, and what it answers, when it is there: `Asked`, a
 job like those of `beside`. A request is plain data about what both know (the number of a unit, a kind); an answer is
 bytes, none where answering has failed, which is then found out here. What has come about since is told first. Requests
-are answered one after the other. When
-the process that has it ends, or nobody has it any more, or nobody has asked it for a while, a fork comes to the end of
-what it is doing and ends too: what it has made is in the cache for the next run.
+are answered one after the other. When the process that has it ends, or nobody has it any more, or nobody has asked it
+for a while, a fork comes to the end of what it is doing and ends too: what it has made is in the cache for the next
+run. And `detach`: what is done behind the end of a command, in a process that nobody waits for.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from typing import Any, NoReturn, TypeVar
 from sacpy.base.processors import leave
 from sacpy.interp.limits import unstruck
 from sacpy.jit.beside import PATIENCE, Job
+from sacpy.jit.options import cores
 
 T = TypeVar("T")
 IDLE = 60.0  # seconds without a request after which a fork ends
@@ -52,6 +53,25 @@ def may_fork() -> bool:
     if sys.platform != "linux" or threading.current_thread() is not first:
         return False
     return all(t is first or t.name in _HARMLESS for t in threading.enumerate())
+
+
+def detach(action: Callable[[], None]) -> None:
+    """Does something in a process of its own that nobody waits for, the other processor being free for it; nothing
+    where this one may not be forked, or there is no other."""
+    if cores() == 1 or not may_fork():
+        return
+    try:
+        process = _forked()
+    except OSError:
+        return
+    if process == 0:
+        try:
+            _let_go()
+            signal.alarm(2 * SECONDS)
+            action()
+        finally:
+            os._exit(0)
+    _left.append(process)
 
 
 class Fork:
@@ -275,24 +295,7 @@ def _serve(
         import resource
         import select
 
-        signal.set_wakeup_fd(-1)
-        for number in (signal.SIGTERM, signal.SIGALRM, signal.SIGXCPU):
-            signal.signal(number, signal.SIG_DFL)
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # of the terminal: for the other one, with which this one ends
-        signal.pthread_sigmask(signal.SIG_SETMASK, ())
-        gc.disable()
-        nothing = os.open(os.devnull, os.O_RDWR)
-        # who waits for the end of what the program prints does not wait for this
-        for name in os.listdir("/proc/self/fd"):
-            file = int(name)
-            if file in (requests, answers, nothing):
-                continue
-            if file < 3:
-                os.dup2(nothing, file)
-            else:
-                with suppress(OSError):
-                    os.close(file)
-        os.nice(NICE)
+        _let_go(requests, answers)
         leave(os.getppid())
         if prepare is not None:
             prepare()
@@ -328,6 +331,29 @@ def _serve(
                         rest = rest[sink.write(rest) :]
     finally:
         os._exit(0)
+
+
+def _let_go(*kept: int) -> None:
+    """In a new process: it has no files but those that are `kept`, gives way to others, and ends by itself, not by what
+    is typed."""
+    signal.set_wakeup_fd(-1)
+    for number in (signal.SIGTERM, signal.SIGALRM, signal.SIGXCPU):
+        signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # of the terminal: for the other one, with which this one ends
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    gc.disable()
+    nothing = os.open(os.devnull, os.O_RDWR)
+    # who waits for the end of what the program prints does not wait for this
+    for name in os.listdir("/proc/self/fd"):
+        file = int(name)
+        if file in (nothing, *kept):
+            continue
+        if file < 3:
+            os.dup2(nothing, file)
+        else:
+            with suppress(OSError):
+                os.close(file)
+    os.nice(NICE)
 
 
 def _read(source: RawIOBase, length: int) -> bytes:
