@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
+from math import inf
 from pathlib import Path
 from time import monotonic, sleep
 from types import SimpleNamespace
@@ -18,8 +19,8 @@ from sacpy.base import kept as kept_files
 from sacpy.interp.world import World
 from sacpy.jit.cache import Cache
 from sacpy.jit.options import cores
-from sacpy.jit.run import resting
-from sacpy.jit.run.on_demand import ENGINE, OnDemand
+from sacpy.jit.run import on_demand, resting
+from sacpy.jit.run.on_demand import ENGINE, OnDemand, saved
 from sacpy.jit.run.resting import Resting
 from sacpy.workspace import Workspace
 from tests.fuzz.paces import Steady
@@ -211,27 +212,55 @@ def test_once_it_is_over_loops_ask_when_the_engine_says() -> None:
     assert (turn(128, 1, ()), turn.first) == (678, 12345)
 
 
+def missed(seconds: float) -> SimpleNamespace:
+    """A unit of which calls took so long, interpreted while native code was being made."""
+    return SimpleNamespace(versions={}, calls=1, seconds=seconds, jobs={(): object()}, taken=lambda kind: seconds)
+
+
+def had(calls: int, seconds: float, native: int, each: float = 0.0) -> SimpleNamespace:
+    """A unit of which so many calls took so long interpreted, and so many each so long natively."""
+    version = SimpleNamespace(calls=native, seconds=native * each, count=lambda: None, recursive=False)
+    return SimpleNamespace(versions={(): version}, calls=calls, seconds=seconds, jobs={})
+
+
 @pytest.mark.parametrize(
-    ("versions", "jobs", "worth"),
+    ("seconds", "units", "expected"),
     [
-        (0, [], False),
-        (1, [], True),
-        (0, [ENGINE / 4], False),
-        (0, [ENGINE / 4, ENGINE], True),
-        (0, [ENGINE / 2] * 2, True),
+        (1.0, [], 0.0),
+        (1.0, [missed(0.25)], 0.25),
+        (1.0, [missed(0.25), missed(0.5)], 0.75),
+        (0.625, [missed(0.5), missed(0.5)], 0.625),  # one calls the other
+        (1.0, [had(2, 0.5, 4)], 1.0),
+        (1.0, [had(2, 0.5, 4, 0.125)], 0.5),
+        (1.0, [had(1, 0.5, 1, 1.0)], -0.5),
+        (1.0, [had(0, 0.0, 1)], inf),  # it was native from its first call on
+        (1.0, [had(1, 0.25, 4), missed(0.5)], 1.5),
     ],
 )
-def test_a_program_has_an_engine_again_where_its_code_saves_what_that_takes(
-    versions: int, jobs: list[float], worth: bool
-) -> None:
-    def unit(seconds: float) -> SimpleNamespace:
-        return SimpleNamespace(versions={}, jobs={(): object()}, taken=lambda kind: seconds)
+def test_what_native_code_saves(seconds: float, units: list[SimpleNamespace], expected: float) -> None:
+    for sites in (units, []):
+        engine: Any = SimpleNamespace(sites=sites, units=[unit for unit in units if not sites])
+        assert saved(engine, seconds) == expected
 
-    plain = SimpleNamespace(versions=dict.fromkeys(range(versions)), jobs={})
+
+@pytest.mark.parametrize(("share", "worth"), [(0.9, False), (1.0, True), (3.0, True)])
+def test_a_program_has_an_engine_again_where_its_code_saves_what_that_takes(share: float, worth: bool) -> None:
     engine = OnDemand("auto", cache=Cache(None))
     engine.rest(0.0)
     engine.begin(0)
-    made: Any = SimpleNamespace(sites=[plain, *map(unit, jobs)], units=[], keep=lambda: None)
+    made: Any = SimpleNamespace(sites=[had(1, share * ENGINE, 1)], units=[], keep=lambda: None)
     engine._engine = made
     engine.keep()
     assert engine.idle_for is not None and (engine.idle_for == 0.0) == worth
+
+
+def test_what_only_a_first_run_does_is_not_in_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Generating code, and loading the engine."""
+    engine = OnDemand("auto", cache=Cache(None))
+    engine.rest(0.0)
+    engine.begin(0)
+    monkeypatch.setattr(on_demand, "thread_time", lambda: engine._began + 0.5)
+    engine._loading = 0.125
+    engine._evaluator = SimpleNamespace(generating=0.25)  # type: ignore[assignment]
+    engine.keep()
+    assert engine.idle_for == 0.125

@@ -7,6 +7,7 @@ looking after.
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from sacpy.base.clocks import is_processor_free, thread_time
@@ -23,10 +24,12 @@ if TYPE_CHECKING:
     from sacpy.jit.run.fork import Fork
     from sacpy.jit.run.making import FirstCall
     from sacpy.jit.run.resting import Resting
+    from sacpy.jit.run.versions import Versions
     from sacpy.lang import ast
     from sacpy.lang.elaborate.program import ElaboratedProgram
 
 SHORT = 0.15  # seconds of a run of which what the engine takes is much
+TICK = 1e-6  # the least that a run takes
 ENGINE = 0.025  # seconds that it takes, with loading what native code needs
 
 
@@ -42,6 +45,8 @@ class OnDemand:
         self._resting: Resting | None = None
         self._again = False  # whether it has rested in an earlier run
         self._began = 0.0  # when a run began
+        self._loading = 0.0  # seconds that loading the engine took
+        self._evaluator: Evaluator | None = None  # of that run, where it is measured
         self.is_measured = False  # whether somebody wants to know after a run:
         # its seconds if it was short, and there was nothing to do; 0 if it was not; None: nobody knows
         self.idle_for: float | None = None
@@ -68,6 +73,11 @@ class OnDemand:
         return not self._resting.is_over
 
     @property
+    def _has_woken(self) -> bool:
+        """Whether there was to be no engine, and the run has lasted too long for that."""
+        return self._resting is not None and self._resting.is_over
+
+    @property
     def has_rested(self) -> bool:
         """Whether the program has been run without an engine."""
         return self._resting is not None and not self._resting.is_over
@@ -81,8 +91,10 @@ class OnDemand:
     def engine(self) -> Engine:
         """The real engine."""
         if self._engine is None:
+            start = thread_time()
             from sacpy.jit.run.engine import Engine
 
+            self._loading = thread_time() - start
             self._engine = Engine(self._target, **self._settings)
             self._engine.begin(self._memory, self._limited)
             if self._begun is not None:
@@ -105,6 +117,8 @@ class OnDemand:
         put: Callable[[Callable[..., Any]], None] | None = None,
     ) -> Callable[..., Any]:
         """What calls of a function go to."""
+        if self.is_measured:
+            self._evaluator = evaluator
         if worth_watching(function) != (put is None):
             return interpreted()
         if put is not None or not self._rests:
@@ -175,11 +189,14 @@ class OnDemand:
         """After a run: what has been found out is kept for the next."""
         engine = self._engine
         if self.is_measured:
-            seconds = thread_time() - self._began
+            # a next one without an engine does not load it, and has what was generated
+            generating = 0.0 if self._evaluator is None else self._evaluator.generating
+            seconds = max(thread_time() - self._began - self._loading - generating, TICK)
         if engine is not None:
             engine.keep()
         if self.is_measured:
-            self.idle_for = 0.0 if seconds > SHORT or (engine is not None and _is_worth(engine)) else seconds
+            is_worth = engine is not None and (self._has_woken or saved(engine, seconds) >= ENGINE)
+            self.idle_for = 0.0 if seconds > SHORT or is_worth else seconds
 
     def settle(self) -> None:
         """When nobody runs a program any more: nothing is at work that would ask for one."""
@@ -201,8 +218,22 @@ class OnDemand:
             _ = self.engine.device
 
 
-def _is_worth(engine: Engine) -> bool:
-    """Whether the next run had better have an engine too: something ran natively, or what is being made would have
-    saved more than an engine takes."""
+def saved(engine: Engine, seconds: float) -> float:
+    """Seconds that native code has saved in a run of so many, or would have if it had been there in time; infinite
+    where nothing tells. Calls within others count for both."""
     units = (*engine.sites, *engine.units)
-    return any(u.versions for u in units) or sum(u.taken(kind) for u in units for kind in u.jobs) >= ENGINE
+    missed: float = sum(unit.taken(kind) for unit in units for kind in unit.jobs)
+    return sum(map(_saved, units)) + min(missed, seconds)
+
+
+def _saved(unit: Versions) -> float:
+    """What native calls of a unit would have taken interpreted, as far as there were such calls."""
+    if not unit.versions:
+        return 0.0
+    natively = unit.versions.values()
+    if not unit.calls or any(version.recursive for version in natively):  # an interpreted call is another one there
+        return inf
+    for version in natively:
+        version.count()
+    each = unit.seconds / unit.calls
+    return sum((version.calls * each - version.seconds for version in natively), 0.0)
