@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from sacpy.jit.run.fork import Fork
     from sacpy.jit.run.making import FirstCall
     from sacpy.jit.run.resting import Resting
-    from sacpy.jit.run.versions import Versions
     from sacpy.lang import ast
     from sacpy.lang.elaborate.program import ElaboratedProgram
 
@@ -219,21 +218,11 @@ class OnDemand:
 
 
 def saved(engine: Engine, seconds: float) -> float:
-    """Seconds that native code has saved in a run of so many, or would have if it had been there in time; infinite
-    where nothing tells. Calls within others count for both."""
+    """Seconds that native code would have saved in a run of so many, had it been there in time, at most; infinite where
+    it was there: an interpreted call that it has taken over tells nothing of what others would have taken."""
     units = (*engine.sites, *engine.units)
-    missed: float = sum(unit.taken(kind) for unit in units for kind in unit.jobs)
-    return sum(map(_saved, units)) + min(missed, seconds)
-
-
-def _saved(unit: Versions) -> float:
-    """What native calls of a unit would have taken interpreted, as far as there were such calls."""
-    if not unit.versions:
-        return 0.0
-    natively = unit.versions.values()
-    if not unit.calls or any(version.recursive for version in natively):  # an interpreted call is another one there
+    if any(unit.versions for unit in units):
         return inf
-    for version in natively:
-        version.count()
-    each = unit.seconds / unit.calls
-    return sum((version.calls * each - version.seconds for version in natively), 0.0)
+    # calls within others count for both
+    missed: float = sum(unit.taken(kind) for unit in units for kind in unit.jobs)
+    return min(missed, seconds)
