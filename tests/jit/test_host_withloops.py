@@ -8,13 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sacpy.interp.values import DTYPES
+from sacpy.jit.host import filling
 from sacpy.jit.host.lowering import lower
 from sacpy.jit.host.native import Context
 from sacpy.jit.ir.graph import Atom, Cons, Const, Fold, Genarray, Modarray, Operator, Propagate, Var, integer
 from sacpy.jit.options import Options
 from tests.jit.builder import B, arguments, unit
 from tests.jit.graph_text import unit as parsed
-from tests.jit.native_tools import agree, compiled
+from tests.jit.native_tools import agree, agree_on, compiled
 
 RNG = np.random.default_rng(3)
 
@@ -270,3 +272,44 @@ def test_a_sum_over_less_than_half_a_vector_has_no_lanes() -> None:
         assert ("vectorize.enable" in code) == short
         assert ("vectorize.width" in code) != short
         agree(parsed(text.format(m=m)), np.arange(7.0 * m).reshape(7, m), options=Options())
+
+
+BOX = """
+function f({params}{base}[{extents}] a, int lower, int left, int upper, int right)
+    {base}[{extents}] r = with [{extents}] disjoint
+        {operator}
+        part [lower,left] <= [i,j] < [upper,right]
+            {base} x = load a[i,j]
+            {base} y = {changed}
+            yield y
+    return {results}r
+"""
+
+
+@pytest.mark.parametrize(("base", "changed"), [("double", "mul x, 2.0"), ("bool", "not x"), ("int", "sub x, 9")])
+@pytest.mark.parametrize("operator", ["modarray a", "genarray"])
+@pytest.mark.parametrize("known", [False, True])
+def test_what_lies_around_a_box_is_filled_whatever_the_rows_are_as_long_as(
+    base: str, changed: str, operator: str, known: bool
+) -> None:
+    """Short rows as a whole, long ones at both ends."""
+    default = {"double": "0.5", "bool": "true", "int": "7"}[base]
+    operator = operator if operator != "genarray" else f"genarray {base} default {default}"
+    most = filling.SHORT // np.dtype(DTYPES[base]).itemsize
+    for width in (2, 5, most - 1, most, most + 1, 2 * most):
+        shape = (4, width)
+        text = BOX.format(
+            base=base, changed=changed, operator=operator,
+            params="" if known else "int n, int m, ", extents=f"4,{width}" if known else "n,m",
+            results="" if known else "n, m, ",
+        )  # fmt: skip
+        a = (RNG.random(shape) * 9 > 4).astype(DTYPES[base]) if base == "bool" else RNG.integers(0, 9, shape)
+        boxes = [
+            (0, 0, 4, width),
+            (1, 1, 3, width - 1),
+            (0, 1, 4, width),
+            (1, 0, 2, width - 1),
+            (3, 1, 2, 2),
+            (0, 0, 0, 0),
+        ]
+        agree_on(parsed(text), [[a.astype(DTYPES[base]), *box] for box in boxes])

@@ -3,9 +3,9 @@ modified.
 
 In: a with-loop whose partitions leave cells out. Out: the code that sets these.
 
-One dense partition leaves a box out: exactly its complement is filled, as contiguous runs, by a function that all
-with-loops of the unit share that differ in nothing but numbers. With several, all is filled first and then written
-over.
+One dense partition leaves a box out: its complement is filled, as contiguous runs, by a function that all with-loops
+of the unit share that differ in nothing but numbers; rows that are short as a whole, since a run for each of their ends
+would take longer. With several partitions, all is filled. What is too much is written over.
 """
 
 from __future__ import annotations
@@ -13,11 +13,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from sacpy.jit.host.loops import count_loop
-from sacpy.jit.host.memory import BORROWED, Array, copy_elements, element_address, elements, fill_elements, flat
+from sacpy.jit.host.memory import (
+    BORROWED,
+    Array,
+    copy_elements,
+    element_address,
+    elements,
+    fill_elements,
+    flat,
+)
 from sacpy.jit.host.writer import Writer
 from sacpy.jit.ir.graph import ArrayType, Atom, WithLoop
-from sacpy.jit.llvm.legal import LLVM_TYPES, Code
+from sacpy.jit.llvm.legal import LLVM_TYPES, Code, size_of
 from sacpy.nodes import replace
+
+SHORT = 256  # bytes of a row that is filled as a whole
 
 Run = Callable[[str, str], None]  # start and length, in elements
 
@@ -110,32 +120,64 @@ class Filling:
         inner_bounds = list(zip(numbers[: 2 * count : 2], numbers[1 : 2 * count : 2]))
         array = Array(data, BORROWED, result.element, tuple(numbers[2 * count :]))
         inner = low.fork(code)
-        Outside(inner, inner_bounds, array.extents, runs(inner, array, texts)).axis(())
+        short = SHORT // size_of(array.element)
+        Outside(inner, inner_bounds, array.extents, runs(inner, array, texts), short).axis(())
         code.end("ret void")
         shared = code.module.share(name, code.text())
         low.code.do(f"call void {shared}({', '.join(f'{t} {text}' for t, text in params)})")
 
 
 class Outside:
-    """The complement of a box in an array of these extents, told as contiguous runs."""
+    """The complement of a box in an array of these extents, told as contiguous runs. `short`: so many elements of the
+    box, or fewer, may be in a run too, between what lies before and behind them."""
 
-    def __init__(self, low: Writer, bounds: Sequence[tuple[str, str]], extents: tuple[str, ...], run: Run) -> None:
-        self.low, self.bounds, self.extents, self.run = low, bounds, extents, run
+    def __init__(
+        self, low: Writer, bounds: Sequence[tuple[str, str]], extents: tuple[str, ...], run: Run, short: int = 0
+    ) -> None:
+        self.low, self.bounds, self.extents, self.run, self.short = low, bounds, extents, run, short
 
     def axis(self, prefix: tuple[str, ...]) -> None:
         """Axis by axis: within the box's range on the axes before, what lies before and behind it on this one."""
-        low, code, k = self.low, self.low.code, len(prefix)
+        code, k = self.low.code, len(prefix)
         if k == len(self.bounds):
             return
         extent = self.extents[k]
         lower, upper = (self.clamped(bound, extent) for bound in self.bounds[k])
         inner = elements(code, self.extents[k + 1 :])
+        if self.more(k + 1) and self.short and (not inner.isdigit() or int(inner) <= self.short):
+            self.rows(prefix, inner, lambda: self.ends(prefix, lower, upper, inner))
+        else:
+            self.ends(prefix, lower, upper, inner)
+
+    def rows(self, prefix: tuple[str, ...], inner: str, ends: Callable[[], None]) -> None:
+        """The rows along the next axis, of `inner` elements each, as a whole where they are short. `ends`: others."""
+        code, extent = self.low.code, self.extents[len(prefix)]
+
+        def whole() -> None:
+            self.run(flat(code, (*prefix, "0"), self.extents), code.product(extent, inner))
+
+        if inner.isdigit():
+            whole()
+            return
+        short, long, done = code.label("short"), code.label("long"), code.label("filled")
+        code.branch(code.op(f"icmp sle i64 {inner}, {self.short}"), short, long)
+        code.place(short)
+        whole()
+        code.jump(done)
+        code.place(long)
+        ends()
+        code.jump(done)
+        code.place(done)
+
+    def ends(self, prefix: tuple[str, ...], lower: str, upper: str, inner: str) -> None:
+        """What lies before and behind the box on the next axis, and then within its range there."""
+        code, extent = self.low.code, self.extents[len(prefix)]
         if lower != "0":
             self.run(flat(code, (*prefix, "0"), self.extents), code.product(lower, inner))
         if upper != extent:
             self.run(flat(code, (*prefix, upper), self.extents), code.product(code.difference(extent, upper), inner))
-        if self.more(k + 1):
-            count_loop(low, lower, upper, "1", lambda i: self.axis((*prefix, i)))
+        if self.more(len(prefix) + 1):
+            count_loop(self.low, lower, upper, "1", lambda i: self.axis((*prefix, i)))
 
     def more(self, k: int) -> bool:
         """Whether the box leaves anything out on axis k or later ones."""
