@@ -282,7 +282,8 @@ function f({params}{base}[{extents}] a, int lower, int left, int upper, int righ
             {base} x = load a[i,j]
             {base} y = {changed}
             yield y
-    return {results}r
+    {base} kept = load a[0,1]
+    return {results}r, kept
 """
 
 
