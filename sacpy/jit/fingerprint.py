@@ -116,23 +116,18 @@ def _in_statement(statement: Stmt) -> Iterator[str]:
             yield from _in_block(statement.body)
 
 
-def _compiler() -> list[str]:
-    """What tells one version of LLVM from another without loading it: the files of llvmlite."""
-    spec = find_spec("llvmlite")
-    return (
-        []
-        if spec is None or spec.origin is None
-        else [*stamps(files_in(Path(spec.origin).parent, (".py",), deep=False))]
-    )
+def _version(package: str) -> Iterator[str]:
+    """What tells one version of a package from another without loading it: its files."""
+    spec = find_spec(package)
+    if spec is not None and spec.origin is not None:
+        yield from stamps(files_in(Path(spec.origin).parent, (".py",), deep=False))
 
 
 @cache
 def platform_digest() -> str:
     """A digest of the machine, of the compiler, and of the library."""
-    import numpy
-
     from sacpy.jit.llvm.processor import identity
 
-    parts = [identity(), sys.platform, sys.version, numpy.__version__, library_digest(), *_compiler()]
+    parts = [identity(), sys.platform, sys.version, library_digest(), *_version("numpy"), *_version("llvmlite")]
     parts += map(folder_digest, ("jit", "withloop", "interp"))
     return new_digest("\n".join(parts).encode()).hexdigest()

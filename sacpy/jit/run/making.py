@@ -8,18 +8,19 @@ too; it compiles what comes out the same, by the digest of all that code depends
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, TypeAlias
 
 from sacpy.jit.kinds import LARGEST, Detail, Kind, kind_of
 from sacpy.jit.run.regions import Regions
+from sacpy.lang.walk import calls_itself
 
 if TYPE_CHECKING:
     from sacpy.jit.fingerprint import Fingerprints
     from sacpy.jit.run.contract import CompileContext
     from sacpy.lang import ast
-    from sacpy.lang.core import Program
+    from sacpy.lang.core import Function, Program
     from sacpy.lang.elaborate.program import ElaboratedProgram
 
 FirstCall: TypeAlias = "tuple[str, tuple[tuple[int, ...], ...]]"  # a function's name, and the shapes of its arguments
@@ -62,20 +63,37 @@ class Making:
         else:
             program.check()
 
+    def likely(self, number: int, functions: Iterable[Function]) -> Iterator[None]:
+        """While it is not asked for anything: makes what grows hot soon if it is called at all, and can be asked for in
+        one way only, of these functions of a program. Steps, between which somebody looks whether there is something to
+        do; then what compiling takes is tried out."""
+        from sacpy.jit.fingerprint import Fingerprints
+
+        program = self._known(number)
+        for f in functions:
+            slots = (*f.signature.params, *f.signature.results)
+            if calls_itself(f) > 1 and all(slot.pattern is None and not slot.cell for slot in slots):
+                self._make(program, Fingerprints(program), f.signature.key, tuple(() for _ in f.signature.params))
+                yield
+        yield from rehearsal()
+
     def _make_ahead(self, program: ElaboratedProgram, heard: Fingerprints, call: FirstCall) -> None:
         """What it will be asked for, most likely."""
-        from sacpy.jit.run.compiler import made_apart
-
         name, shapes = call
         (entry,) = program.main.own(name)
         key = program.key(entry, ())
         signature = heard.program.signature(key)
         if len(signature.params) != len(shapes) or max((e for shape in shapes for e in shape), default=0) > LARGEST:
             return
-        kind = kind_of(shapes, [slot.base for slot in signature.params], Detail.EXTENTS)
-        digest = heard.digest(key, kind, self._tools.options)
+        self._make(heard.program, heard, key, kind_of(shapes, [slot.base for slot in signature.params], Detail.EXTENTS))
+
+    def _make(self, program: Program, names: Fingerprints, key: str, kind: Kind) -> None:
+        """Makes a version before anybody asks for it."""
+        from sacpy.jit.run.compiler import made_apart
+
+        digest = names.digest(key, kind, self._tools.options)
         if not self._tools.cache.has(digest):
-            self._ahead[digest] = made_apart(heard.program, key, kind, digest, self._tools)
+            self._ahead[digest] = made_apart(program, key, kind, digest, self._tools)
 
     def answer(self, request: Request) -> bytes:
         """What it is asked for."""

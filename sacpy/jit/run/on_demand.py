@@ -152,7 +152,7 @@ class OnDemand:
         from sacpy.base.processors import stay
         from sacpy.jit.run.contract import compile_context
         from sacpy.jit.run.fork import Fork, may_fork
-        from sacpy.jit.run.making import Making, load, rehearsal
+        from sacpy.jit.run.making import Making, load
 
         if not may_fork():
             return
@@ -166,7 +166,7 @@ class OnDemand:
         if not hint:  # in a command: nobody else begins threads until it runs the program
             self._move_again = stay()
         try:
-            self._begun = Fork(making.answer, load, None, rehearsal), program
+            self._begun = Fork(making.answer, load, None, lambda: making.likely(0, program.elaborated())), program
         except OSError:
             self._move_again()
 
