@@ -13,12 +13,15 @@ from sacpy.base import processors
 from sacpy.interp.limits import Limits
 from sacpy.interp.world import World
 from sacpy.jit.cache import Cache
+from sacpy.jit.fingerprint import Fingerprints
+from sacpy.jit.run import compiler, on_demand
 from sacpy.jit.run import engine as engines
 from sacpy.jit.run import fork as forks
-from sacpy.jit.run import on_demand
+from sacpy.jit.run.contract import compile_context
 from sacpy.jit.run.fork import Fork
 from sacpy.jit.run.making import Making
 from sacpy.jit.run.on_demand import OnDemand
+from sacpy.jit.run.regions import Regions
 from sacpy.workspace import Workspace
 from tests.tools import ROOT
 
@@ -127,9 +130,39 @@ def test_a_program_that_an_earlier_run_has_left_needs_none(tmp_path: Path) -> No
     assert [(t.stdout, t.stderr) for t in told] == [("514229\n", "begun "), ("514229\n", "")]
 
 
+RECURSIONS = """
+use Array: all;
+int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+int once(int n) { return n < 2 ? n : 1 + once(n - 1); }
+int[.] halves(int[.] v)
+{
+  n = shape(v)[0];
+  return n < 2 ? v : halves(take([n / 2], v)) ++ halves(drop([n / 2], v));
+}
+int main() { return fib(5) + once(3) + sum(halves(iota(5))); }
+"""
+
+
+def test_what_can_be_asked_for_in_one_way_only_is_made_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where it grows hot soon: a recursion on scalars with several branches."""
+    program, _ = Workspace().load_text(RECURSIONS)
+    regions, tools = Regions(program), compile_context(cache=Cache(None))
+    making = Making(tools, lambda number: regions)
+    steps = making.likely(0, program.elaborated())
+    next(steps)
+    key, kind = "_MAIN::fib/0", ((),)
+    name = Fingerprints(Regions(program)).digest(key, kind, tools.options)
+    assert set(making._ahead) == {name}
+    next(steps)  # nothing but what is loaded
+    assert set(making._ahead) == {name}
+    monkeypatch.setattr(compiler, "made_apart", lambda *args: pytest.fail("it is there"))
+    assert making.answer((0, key, kind, name, b"", False))
+
+
 def test_what_compiles_loads_no_numpy() -> None:
     script = (
-        "import sys\nfrom sacpy.jit.run.making import load, rehearsal\nload()\nfor _ in rehearsal(): pass\n"
+        "import sys\nfrom sacpy.jit.fingerprint import platform_digest\n"
+        "from sacpy.jit.run.making import load, rehearsal\nload()\nplatform_digest()\nfor _ in rehearsal(): pass\n"
         "assert 'numpy' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=True)
