@@ -84,7 +84,7 @@ def __getattr__(name: str) -> Any:
 
         value = globals()[name] = getattr(import_module(_WHERE[name]), name)
         return value
-    why = "" if name.startswith("_") or _is_module(name) else _of_others()
+    why = "" if name.startswith("_") or _is_module(name) else _of_others() or _of_sessions(name)
     raise AttributeError(f"module 'sacpy' has no attribute {name!r}{why}")
 
 
@@ -93,6 +93,13 @@ def _is_module(name: str) -> bool:
     import os
 
     return any(os.path.exists(os.path.join(place, name + end)) for place in __path__ for end in ("", ".py"))
+
+
+def _of_sessions(name: str) -> str:
+    """A word to those who look here for what a session does."""
+    from sacpy.session import Session
+
+    return f"; sessions have it: sacpy.Session().{name}(..)" if callable(getattr(Session, name, None)) else ""
 
 
 def _of_others() -> str:

@@ -5,13 +5,17 @@ In: a parser that stands in one. Out: its parts. Each docstring is the piece of 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from sacpy.lang import ast
 from sacpy.lang.diagnostics import Edit, Label
 from sacpy.lang.parse_operands import STOP_BAR, STOP_LESS
+from sacpy.lang.source import Span
 
 if TYPE_CHECKING:
+    from sacpy.lang.parse_cursor import Cursor
     from sacpy.lang.parse_withloops import WithLoopParser
 
 
@@ -140,3 +144,71 @@ def _is_index(expr: ast.Expr, vector: str | None, names: tuple[str, ...]) -> boo
     return isinstance(expr, ast.ArrayLiteral) and [
         str(e.name) if isinstance(e, ast.Name) else None for e in expr.elements
     ] == list(names)
+
+
+def refuse_arrow(parser: Cursor, start: int, opened: int) -> None:
+    """At a `->` behind an operand that begins at token `start`: says what is wrong with it, if that can be told.
+    `opened`: where the last brackets of the operand begin, if it has any."""
+    keys = parser.keys
+    index = opened or start * (keys[start] == "[")
+    if index and _is_behind_arrow(parser, index):
+        parser.fail(
+            "E0202",
+            f"expected `;` between the partitions, found {parser.describe(index)}",
+            parser.behind(index),
+            label="expected `;`",
+            help="the partitions of a comprehension are separated by `;`",
+            edit=Edit(parser.behind(index), ";"),
+        )
+    end = _end(parser)
+    if keys[start] == "[" or _has_range(parser.keys[parser.pos : end], keys[start]):
+        span, last = parser.spans[start], parser.behind(end)
+        whole = Span(span.source, span.start, last.end, span.macro)
+        braced = Edit(whole, f"{{ {span.source.text[whole.start : whole.end]} }}")
+        parser.fail(
+            "E0230",
+            "a comprehension stands in braces",
+            span,
+            label="expected `{`",
+            help="a comprehension reads `{ iv -> e | iv < shp }`",
+            edit=Edit(parser.behind(start), " {") if keys[end] == "}" else braced,
+        )
+    if parser.kinds[parser.pos + 1] == "name":
+        parser.fail(
+            "E0218",
+            "SaC has no pointers",
+            label="`->` reaches through a pointer",
+            help="write `.` for the field of a struct",
+            edit=Edit(parser.spans[parser.pos], "."),
+        )
+
+
+def _is_behind_arrow(parser: Cursor, at: int) -> bool:
+    """Whether the innermost bracket around a token opens a comprehension."""
+    depth = 0
+    for k in range(at - 1, -1, -1):
+        key = parser.keys[k]
+        depth += (key in (")", "]", "}")) - (key in ("(", "[", "{"))
+        if depth < 0:
+            behind = parser.keys[k + 1 : at]
+            arrow = behind.index("->") if key == "{" and "->" in behind else 0
+            return arrow > 0 and not {";", "{", "("} & set(behind[:arrow])
+    return False
+
+
+def _end(parser: Cursor) -> int:
+    """The token before which the expression at hand ends at the latest."""
+    depth, k = 0, parser.pos
+    while k + 1 < len(parser.keys):
+        key = parser.keys[k]
+        depth += (key in ("(", "[")) - (key in (")", "]"))
+        if depth < 0 or key in (";", "{", "}") or (key == "," and not depth):
+            break
+        k += 1
+    return k
+
+
+def _has_range(keys: Sequence[str], index: str) -> bool:
+    """Whether there is a bar in what follows, and a range of this index."""
+    ranges = ((index, "<"), (index, "<="), ("<=", index))
+    return "|" in keys and any(pair in ranges for pair in pairwise(keys))

@@ -58,31 +58,20 @@ class OperandParser(TypeParser):
     def postfix(self, start: int, result: ast.Expr) -> ast.Expr:
         """postfix = primary {"[" [index {"," index}] "]" | "." Id}"""
         keys = self.keys
-        length = 0
+        length = opened = 0
         while True:
             key = keys[self.pos]
             if key == "[":
+                opened = self.pos
                 result = ast.Select(result, self.indices(), self.span(start))
             elif key == "." and self.kinds[self.pos + 1] == "name" and keys[self.pos + 1] not in GENERATOR_WORDS:
                 self.pos += 2
                 result = ast.Field(result, keys[self.pos - 1], self.spans[self.pos - 1], self.span(start))
-            elif key == "->" and keys[start] == "[":
-                self.fail(
-                    "E0230",
-                    "a comprehension stands in braces",
-                    self.spans[start],
-                    label="expected `{`",
-                    help="a comprehension reads `{ iv -> e | iv < shp }`",
-                    edit=Edit(self.behind(start), " {"),
-                )
-            elif key == "->" and self.kinds[self.pos + 1] == "name":
-                self.fail(
-                    "E0218",
-                    "SaC has no pointers",
-                    label="`->` reaches through a pointer",
-                    help="write `.` for the field of a struct",
-                    edit=Edit(self.spans[self.pos], "."),
-                )
+            elif key == "->":
+                from sacpy.lang.parse_comprehensions import refuse_arrow
+
+                refuse_arrow(self, start, opened)
+                return result
             else:
                 return result
             length += 1

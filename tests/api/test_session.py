@@ -308,3 +308,10 @@ def test_stages_are_shown_of_what_was_loaded_too() -> None:
     with pytest.raises(sacpy.SacError, match="there is no function g"):
         session.emit("graph", "g")
     assert (older.f(1), newer.f(1)) == (2, 3)
+
+
+def test_what_sessions_do_is_not_looked_for_in_the_module_in_vain() -> None:
+    with pytest.raises(AttributeError, match=r"no attribute 'load'; sessions have it: sacpy.Session\(\).load\(\.\.\)"):
+        sacpy.load  # type: ignore[attr-defined]  # noqa: B018
+    with pytest.raises(AttributeError, match=r"no attribute 'frobnicate'$"):
+        sacpy.frobnicate  # type: ignore[attr-defined]  # noqa: B018
