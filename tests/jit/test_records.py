@@ -5,6 +5,7 @@ from __future__ import annotations
 import marshal
 from math import inf
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -287,3 +288,23 @@ def test_of_what_is_still_being_made_a_record_says_what_it_would_have_saved(tmp_
     records = site.room.records
     records.keep([site], [], 0.5)
     assert records.wanted[site.key] == {site.latest: pytest.approx(0.125, abs=0.01)}
+
+
+@pytest.mark.parametrize("anew", [False, True])
+def test_a_call_that_was_begun_anew_tells_nothing_of_what_interpreted_calls_take(tmp_path: Path, anew: bool) -> None:
+    """But that somebody has waited for native code tells that this was worth its price."""
+    engine = run(tmp_path, "slow", 2.0e4)
+    (site,) = engine.sites
+    assert site.latest is not None and site.calls == 1
+    report = SimpleNamespace(seconds=0.25)
+    site.versions[site.latest] = SimpleNamespace(  # type: ignore[assignment]
+        calls=1, seconds=1e-4, kind=site.latest, report=report
+    )
+    site.seconds, site.is_renewed = 5e-4, anew
+    records = site.room.records
+    records._taken.clear()
+    records.wanted.clear()
+    records.keep([site], [], 0.5)
+    wanted = Records(Cache(tmp_path), site.room.program).wanted
+    assert records.took(site.key, site.latest, 0) == (inf if anew else 5e-4)
+    assert (wanted.get(site.key, {}).get(site.latest, 0.0) > 0.2) == anew

@@ -127,6 +127,7 @@ class Site(Versions):
         try:
             return run(*args)
         except Anew:
+            self.is_renewed = True
             return self.entry(*args)
         finally:
             self.room.awaited, self._given = None, ()

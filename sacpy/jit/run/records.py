@@ -91,7 +91,7 @@ class Records:
         found = [*_found(sites), *_found(units)]
         left = seconds_of_rests(units)
         for site in sites:
-            if site.latest is not None and site.calls:
+            if site.latest is not None and site.calls > site.is_renewed:
                 once = left.get(site.key, site.seconds) / site.calls
                 known = self._taken.get((site.key, site.latest))
                 if known is None or not _is_as(*known, once, site.latest_size):  # not for nothing
@@ -128,7 +128,9 @@ def _found(units: Iterable[Versions]) -> Iterator[tuple[str, Kind, float]]:
     for unit in units:
         for version in unit.versions.values():
             if version.calls:
-                yield unit.key, version.kind, unit.seconds + SPEED * version.seconds
+                # who has waited for it has expected more than its price
+                least = version.report.seconds if unit.is_renewed else 0.0
+                yield unit.key, version.kind, max(unit.seconds + SPEED * version.seconds, least)
         for kind in unit.jobs:
             yield unit.key, kind, unit.taken(kind)
 

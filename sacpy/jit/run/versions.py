@@ -139,6 +139,7 @@ class Versions:
         self.prices: dict[Kind, float] = {}  # seconds that making a version takes, 0 where the cache has it
         self.calls = 0
         self.seconds = 0.0
+        self.is_renewed = False  # its first call was begun anew, natively: so its interpreted seconds are of a part
         self.wide = False  # whether extents have turned out larger than versions take for granted
         self._room = VERSIONS
         # its arguments are likely to come with many extents: at first there is one version for all of them
