@@ -75,6 +75,11 @@ def natives(engine: Engine, name: str) -> list[int]:
     return [v.calls for s in engine.sites if s.key.startswith(f"_MAIN::{name}/") for v in s.versions.values()]
 
 
+def is_renewed(engine: Engine, name: str) -> list[bool]:
+    """Whether the first call of a function is known to have been one natively."""
+    return [s.is_renewed for s in engine.sites if s.key.startswith(f"_MAIN::{name}/")]
+
+
 @pytest.mark.parametrize("looks", [0, 2, 30])
 def test_a_call_that_is_begun_anew_gives_the_same_and_changes_nothing_of_its_arguments(
     monkeypatch: pytest.MonkeyPatch, looks: int
@@ -91,7 +96,7 @@ def test_a_call_that_is_begun_anew_gives_the_same_and_changes_nothing_of_its_arg
     (array, s), _, engine = run(monkeypatch, looks, "steps", a, 100)
     np.testing.assert_array_equal(array, expected)
     assert s == total and list(a) == [0, 1, 2, 3, 4]
-    assert natives(engine, "steps") == [1]
+    assert natives(engine, "steps") == [1] and is_renewed(engine, "steps") == [True]
 
 
 @pytest.mark.parametrize("looks", [0, 1])
@@ -123,7 +128,7 @@ def test_what_fails_fails_in_the_same_place(monkeypatch: pytest.MonkeyPatch, loo
 def test_a_call_that_is_over_before_is_not_begun_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     (found,), _, engine = run(monkeypatch, 1 << 40, "late", np.ones(100, np.int32), 100)
     assert found == 100
-    assert natives(engine, "late") == []
+    assert natives(engine, "late") == [] and is_renewed(engine, "late") == [False]
     assert all(site.room.awaited is None for site in engine.sites)
 
 
