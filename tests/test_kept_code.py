@@ -342,3 +342,15 @@ def test_what_is_generated_again_is_the_same(kinds: Path) -> None:
     texts = {subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout for env in settings}
     (text,) = texts
     assert text.count("def ") > 30
+
+
+def test_what_is_kept_as_written_is_not_generated_again() -> None:
+    code = KeptCode()
+    code._kept["f", True] = b"kept"
+    code.later("f", lambda: pytest.fail("it is there"))
+    assert code.is_complete
+    made: Any = (object(),)
+    code.later("g", lambda: made)
+    assert not code.is_complete
+    code.complete()
+    assert code.is_complete and code._made == {("g", True): made}

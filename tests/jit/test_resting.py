@@ -6,7 +6,7 @@ import marshal
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from math import inf
 from pathlib import Path
 from time import monotonic, sleep
@@ -16,10 +16,11 @@ from typing import Any
 import pytest
 
 from sacpy.base import kept as kept_files
+from sacpy.commands.opening import Opening
 from sacpy.interp.world import World
 from sacpy.jit.cache import Cache
 from sacpy.jit.options import cores
-from sacpy.jit.run import on_demand, resting
+from sacpy.jit.run import fork, on_demand, resting
 from sacpy.jit.run.on_demand import ENGINE, OnDemand, saved
 from sacpy.jit.run.resting import Resting
 from sacpy.workspace import Workspace
@@ -82,7 +83,7 @@ def told(program: Path, given: str = "", alone: bool = True) -> tuple[str, str]:
 
 def kept(program: Path) -> Mapping[str, Any]:
     """What is kept of a program."""
-    (path,) = (program.parent / "cache").rglob("program-*.native")
+    *_, path = sorted((program.parent / "cache").rglob("program-*.native"), key=os.path.getmtime)
     data = kept_files.read(path, path.name.removesuffix(".native"))
     assert data is not None
     found: Mapping[str, Any] = marshal.loads(data)
@@ -250,6 +251,59 @@ def test_a_program_has_an_engine_again_where_its_code_saves_what_that_takes(
     assert engine.idle_for is not None and (engine.idle_for == 0.0) == worth
 
 
+def test_a_run_that_has_woken_the_engine_is_followed_by_one_with_it() -> None:
+    engine = OnDemand("auto", cache=Cache(None))
+    engine.rest(1.0)
+    engine.begin(0)
+    made: Any = SimpleNamespace(sites=[], units=[], keep=lambda: None)
+    engine._engine = made
+    assert engine._resting is not None
+    engine.keep()
+    assert engine.idle_for
+    engine._resting.is_over = True
+    engine.keep()
+    assert engine.idle_for == 0
+
+
+def kept_by(program: Path, alone: bool, monkeypatch: pytest.MonkeyPatch) -> list[Callable[[], None]]:
+    """What a command that has run a program in this process leaves to another one."""
+    left: list[Callable[[], None]] = []
+    monkeypatch.setenv("SACPY_CACHE_DIR", str(program.parent / "cache"))
+    monkeypatch.setattr(fork, "detach", left.append)
+    opening = Opening(Workspace(target="auto"), program)
+    with opening.during():
+        loaded, _ = opening.program()
+        opening.workspace.run(loaded, World.captured(), (), opening.code)
+    opening.keep(alone)
+    return left
+
+
+def test_only_a_command_leaves_something_to_another_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the next run will have no engine."""
+    program = tmp_path / "program.sac"
+    program.write_text(SHORT)
+    assert not kept_by(program, False, monkeypatch)
+    program.write_text(SHORT.replace("100", "101"))
+    (complete,) = kept_by(program, True, monkeypatch)
+    assert not kept(program)["has_rested"]
+    complete()
+    assert kept(program)["has_rested"]
+    assert not kept_by(program, True, monkeypatch), "all is there"
+    monkeypatch.setattr(on_demand, "SHORT", 0.0)
+    program.write_text(SHORT.replace("100", "102"))
+    assert not kept_by(program, True, monkeypatch), "it has taken long"
+
+
+def test_what_another_run_has_kept_meanwhile_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "program.sac"
+    program.write_text(SHORT)
+    (complete,) = kept_by(program, True, monkeypatch)
+    (path,) = (tmp_path / "cache").rglob("program-*.native")
+    Cache(path.parent).write(path.stem, marshal.dumps({**kept(program), "idle_for": 0.75}))
+    complete()
+    assert idle_for(program) == 0.75 and not kept(program)["has_rested"]
+
+
 def test_what_only_a_first_run_does_is_not_in_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Generating code, and loading the engine."""
     engine = OnDemand("auto", cache=Cache(None))
@@ -259,4 +313,4 @@ def test_what_only_a_first_run_does_is_not_in_its_time(monkeypatch: pytest.Monke
     engine._loading = 0.125
     engine._evaluator = SimpleNamespace(generating=0.25)  # type: ignore[assignment]
     engine.keep()
-    assert engine.idle_for == 0.125
+    assert engine.idle_for == pytest.approx(0.125)
