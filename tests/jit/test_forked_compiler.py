@@ -155,7 +155,9 @@ from sacpy.jit.run import fork
 
 def later():
     told, go = map(Path, sys.argv[1:3])
-    while not go.exists():
+    for _ in range(1000):  # not for ever, should somebody wait for this all the same
+        if go.exists():
+            break
         time.sleep(0.01)
     told.with_suffix(".new").write_text(f"{os.getpid()}")
     told.with_suffix(".new").rename(told)
