@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Mapping
 from math import inf
 from pathlib import Path
-from time import monotonic, sleep
+from time import monotonic, perf_counter, sleep
 from types import SimpleNamespace
 from typing import Any
 
@@ -216,6 +216,24 @@ def test_once_it_is_over_loops_ask_when_the_engine_says() -> None:
 def missed(seconds: float) -> SimpleNamespace:
     """A unit of which calls took so long, interpreted while native code was being made."""
     return SimpleNamespace(versions={}, jobs={(): object()}, taken=lambda kind: seconds)
+
+
+def test_while_code_is_generated_the_time_of_rest_does_not_pass() -> None:
+    rest = Resting(0.0, lambda: pytest.fail("it rests"))
+    evaluator: Any = SimpleNamespace(namespace={"f": "interpreted"}, python_name=lambda key: key)
+    function: Any = SimpleNamespace(signature=SimpleNamespace(key="f"))
+    rest._functions.append((evaluator, function, lambda: None))
+    rest._end = perf_counter() - 1.0
+    rest.generating = lambda: 60.0
+    assert not rest.has_lasted
+    before = rest._timer
+    rest._end_calls()
+    assert evaluator.namespace == {"f": "interpreted"} and rest._timer is not before and rest._timer.is_alive()
+    rest._timer.cancel()
+    rest.generating = lambda: 0.5
+    assert rest.has_lasted
+    rest._end_calls()
+    assert callable(evaluator.namespace["f"])
 
 
 NATIVE = SimpleNamespace(versions={(): object()}, jobs={})

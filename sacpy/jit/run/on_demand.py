@@ -118,6 +118,8 @@ class OnDemand:
         """What calls of a function go to."""
         if self.is_measured:
             self._evaluator = evaluator
+            if self._resting is not None:
+                self._resting.generating = lambda: evaluator.generating_since
         if worth_watching(function) != (put is None):
             return interpreted()
         if put is not None or not self._rests:

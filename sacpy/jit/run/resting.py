@@ -3,13 +3,15 @@ one, as long as that run took, and a little longer.
 
 In: seconds; functions and loops as the interpreter meets them. Out: as long as the engine rests, the interpreted
 functions, and for loops what waits for the end of that time; from then on what the engine makes of both. Loops ask
-whether it is over; for what does not, a recursion, a thread sees to it that the next call of a function does.
+whether it is over; for what does not, a recursion, a thread sees to it that the next call of a function does. While
+code is generated, that time does not pass.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from math import inf
 from time import perf_counter
@@ -31,17 +33,18 @@ THREAD = "sacpy resting"
 
 
 class Resting:
-    """The rest of an engine. `wake`: makes the engine, which does what there is to do from now on."""
+    """The rest of an engine. `wake`: makes the engine, which does what there is to do from now on; `generating`: the
+    seconds by the clock that generating code has taken."""
 
     def __init__(self, seconds: float, wake: Callable[[], Engine]) -> None:
         self.is_over = False
         self._seconds = LONGER * seconds + MARGIN
         self._end = inf
         self._wake = wake
+        self.generating: Callable[[], float] = lambda: 0.0
         self._functions: list[tuple[Evaluator, Function, Callable[..., Any]]] = []
         self._lock = threading.Lock()  # of who changes what calls go to
-        self._timer = threading.Timer(self._seconds, self._end_calls)
-        self._timer.name, self._timer.daemon = THREAD, True
+        self._timer = self._timed(self._seconds)
 
     def begin(self) -> None:
         """The run begins."""
@@ -50,7 +53,17 @@ class Resting:
     @property
     def has_lasted(self) -> bool:
         """Whether it has taken its time."""
-        return perf_counter() >= self._end
+        return self._left <= 0.0
+
+    @property
+    def _left(self) -> float:
+        """The seconds to come."""
+        return self._end + self.generating() - perf_counter()
+
+    def _timed(self, seconds: float) -> threading.Timer:
+        timer = threading.Timer(seconds, self._end_calls)
+        timer.name, timer.daemon = THREAD, True
+        return timer
 
     def watch(self, evaluator: Evaluator, function: Function, interpreted: Callable[..., Any]) -> None:
         """Calls of a function go to this one for now."""
@@ -77,6 +90,12 @@ class Resting:
 
     def _end_calls(self) -> None:
         """In a thread: the next call of a function ends it."""
+        left = self._left
+        if 0.0 < left < inf and not self.is_over:
+            with suppress(RuntimeError):  # there are no more threads
+                self._timer = self._timed(left)
+                self._timer.start()
+                return
         with self._lock:
             for evaluator, function, _ in () if self.is_over else self._functions:
                 name = evaluator.python_name(function.signature.key)
