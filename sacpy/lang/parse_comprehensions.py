@@ -1,6 +1,7 @@
 """Comprehensions of arrays: `{ [i,j] -> e | lb <= [i,j] < ub }`.
 
-In: a parser that stands in one. Out: its parts. Each docstring is the piece of grammar that its function reads.
+In: a parser that stands in one. Out: its parts. Each docstring is the piece of grammar that its function reads. And at
+a `->` that stands in none: what is wrong with it.
 """
 
 from __future__ import annotations
@@ -151,7 +152,7 @@ def refuse_arrow(parser: Cursor, start: int, opened: int) -> None:
     `opened`: where the last brackets of the operand begin, if it has any."""
     keys = parser.keys
     index = opened or start * (keys[start] == "[")
-    if index and _is_behind_arrow(parser, index):
+    if index and _is_in_range(parser, index):
         parser.fail(
             "E0202",
             f"expected `;` between the partitions, found {parser.describe(index)}",
@@ -161,17 +162,19 @@ def refuse_arrow(parser: Cursor, start: int, opened: int) -> None:
             edit=Edit(parser.behind(index), ";"),
         )
     end = _end(parser)
-    if keys[start] == "[" or _has_range(parser.keys[parser.pos : end], keys[start]):
+    if keys[start] == "[" or _has_range(keys[parser.pos : end], keys[start]):
         span, last = parser.spans[start], parser.behind(end)
-        whole = Span(span.source, span.start, last.end, span.macro)
-        braced = Edit(whole, f"{{ {span.source.text[whole.start : whole.end]} }}")
+        edit = Edit(parser.behind(start), " {")
+        if keys[end] != "}" and last.source is span.source:
+            whole = Span(span.source, span.start, last.end, span.macro)
+            edit = Edit(whole, f"{{ {span.source.text[whole.start : whole.end]} }}")
         parser.fail(
             "E0230",
             "a comprehension stands in braces",
             span,
             label="expected `{`",
             help="a comprehension reads `{ iv -> e | iv < shp }`",
-            edit=Edit(parser.behind(start), " {") if keys[end] == "}" else braced,
+            edit=edit,
         )
     if parser.kinds[parser.pos + 1] == "name":
         parser.fail(
@@ -183,8 +186,8 @@ def refuse_arrow(parser: Cursor, start: int, opened: int) -> None:
         )
 
 
-def _is_behind_arrow(parser: Cursor, at: int) -> bool:
-    """Whether the innermost bracket around a token opens a comprehension."""
+def _is_in_range(parser: Cursor, at: int) -> bool:
+    """Whether the innermost bracket around a token opens a comprehension, whose range has begun."""
     depth = 0
     for k in range(at - 1, -1, -1):
         key = parser.keys[k]
@@ -192,14 +195,14 @@ def _is_behind_arrow(parser: Cursor, at: int) -> bool:
         if depth < 0:
             behind = parser.keys[k + 1 : at]
             arrow = behind.index("->") if key == "{" and "->" in behind else 0
-            return arrow > 0 and not {";", "{", "("} & set(behind[:arrow])
+            return arrow > 0 and not {";", "{", "("} & set(behind[:arrow]) and "|" in behind[arrow:]
     return False
 
 
 def _end(parser: Cursor) -> int:
     """The token before which the expression at hand ends at the latest."""
     depth, k = 0, parser.pos
-    while k + 1 < len(parser.keys):
+    while k + 1 < len(parser.spans):  # the last is the end of the text; there are keys behind it
         key = parser.keys[k]
         depth += (key in ("(", "[")) - (key in (")", "]"))
         if depth < 0 or key in (";", "{", "}") or (key == "," and not depth):

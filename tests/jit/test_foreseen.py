@@ -148,7 +148,7 @@ def test_what_can_be_asked_for_in_one_way_only_is_made_before(monkeypatch: pytes
     program, _ = Workspace().load_text(RECURSIONS)
     regions, tools = Regions(program), compile_context(cache=Cache(None))
     making = Making(tools, lambda number: regions)
-    steps = making.likely(0, program.elaborated())
+    steps = making.likely(regions, program.elaborated())
     next(steps)
     key, kind = "_MAIN::fib/0", ((),)
     name = Fingerprints(Regions(program)).digest(key, kind, tools.options)

@@ -1112,3 +1112,16 @@ def test_a_changed_character_makes_at_most_three_diagnostics() -> None:
     for at, change in product(range(0, len(WHOLE), 4), ("", "(", "}", ";", " x ")):
         diagnostics = found(WHOLE[:at] + change + WHOLE[at + 1 :])
         assert len(diagnostics) <= 3, (at, change, [(d.code, d.message, d.span) for d in diagnostics])
+
+
+ARROWS = (
+    "x = sum(iv -> v[iv] | [0] <= iv <= m, [i] -> 1); }",
+    "x = { [i] -> p[i]->k | [i] < n [j] -> { iv -> a[iv] | iv < [2] [j] -> (q->k)[1] -> 3 | j < 2 } | [i] < [3] }; }",
+)
+
+
+@pytest.mark.parametrize("text", ARROWS)
+def test_every_beginning_with_an_arrow_out_of_place_ends_in_a_diagnostic(text: str) -> None:
+    for end in range(len(text) + 1):
+        for whole in (f"int main() {{ {text[:end]}", f"int main() {{ {text[:end]}; return 0; }}"):
+            assert all(d.span.line >= 1 and d.message for d in found(whole))

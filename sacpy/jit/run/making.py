@@ -63,17 +63,17 @@ class Making:
         else:
             program.check()
 
-    def likely(self, number: int, functions: Iterable[Function]) -> Iterator[None]:
+    def likely(self, program: Program, functions: Iterable[Function]) -> Iterator[None]:
         """While it is not asked for anything: makes what grows hot soon if it is called at all, and can be asked for in
         one way only, of these functions of a program. Steps, between which somebody looks whether there is something to
         do; then what compiling takes is tried out."""
         from sacpy.jit.fingerprint import Fingerprints
 
-        program = self._known(number)
+        names = Fingerprints(program)
         for f in functions:
             slots = (*f.signature.params, *f.signature.results)
             if calls_itself(f) > 1 and all(slot.pattern is None and not slot.cell for slot in slots):
-                self._make(program, Fingerprints(program), f.signature.key, tuple(() for _ in f.signature.params))
+                self._make(program, names, f.signature.key, tuple(() for _ in f.signature.params))
                 yield
         yield from rehearsal()
 

@@ -168,7 +168,7 @@ class OnDemand:
         if not hint:  # in a command: nobody else begins threads until it runs the program
             self._move_again = stay()
         try:
-            self._begun = Fork(making.answer, load, None, lambda: making.likely(0, program.elaborated())), program
+            self._begun = Fork(making.answer, load, None, lambda: making.likely(regions, program.elaborated())), program
         except OSError:
             self._move_again()
 
