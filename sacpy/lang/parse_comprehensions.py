@@ -194,8 +194,10 @@ def _is_in_range(parser: Cursor, at: int) -> bool:
         depth += (key in (")", "]", "}")) - (key in ("(", "[", "{"))
         if depth < 0:
             behind = parser.keys[k + 1 : at]
-            arrow = behind.index("->") if key == "{" and "->" in behind else 0
-            return arrow > 0 and not {";", "{", "("} & set(behind[:arrow]) and "|" in behind[arrow:]
+            if key != "{" or "->" not in behind or behind[-1] == ";":
+                return False
+            index, rest = behind[: behind.index("->")], behind[behind.index("->") :]
+            return (len(index) == 1 or (index[:1] == ["["] and index.index("]") == len(index) - 1)) and "|" in rest
     return False
 
 

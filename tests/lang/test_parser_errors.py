@@ -1116,6 +1116,7 @@ def test_a_changed_character_makes_at_most_three_diagnostics() -> None:
 
 ARROWS = (
     "x = sum(iv -> v[iv] | [0] <= iv <= m, [i] -> 1); }",
+    "return [i] -> 1 | [i] < n[2]; [i] -> 2 | i < 3; {] [i] -> 1 | n [j] -> 2; }",
     "x = { [i] -> p[i]->k | [i] < n [j] -> { iv -> a[iv] | iv < [2] [j] -> (q->k)[1] -> 3 | j < 2 } | [i] < [3] }; }",
 )
 
@@ -1125,3 +1126,8 @@ def test_every_beginning_with_an_arrow_out_of_place_ends_in_a_diagnostic(text: s
     for end in range(len(text) + 1):
         for whole in (f"int main() {{ {text[:end]}", f"int main() {{ {text[:end]}; return 0; }}"):
             assert all(d.span.line >= 1 and d.message for d in found(whole))
+
+
+def test_partitions_without_braces_are_not_told_of_the_semicolon_that_is_there() -> None:
+    text = "int[.] f(int[.] v) { return [i] -> 1 | [i] < [1]; [i] -> v[i] | [i] < [3]; }"
+    assert [(d.code, text[d.span.start :][:6]) for d in found(text)] == [("E0230", "[i] ->")] * 2
