@@ -175,7 +175,8 @@ class OperandParser(TypeParser):
             self.report(
                 "E0224", f"`{token.text}` is too large for {'an' if base == 'int' else 'a'} {base}",
                 label=f"the largest {base} is {value - 1}",
-                help=f"`-{token.text}` is legal: the sign must stand right before the number",
+                help=(f"write `{value}l` for a long; " if base == "int" else "")
+                + f"`-{token.text}` is legal: the sign must stand right before the number",
             )  # fmt: skip
             value -= 1
         self.pos += 1

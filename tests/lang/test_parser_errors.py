@@ -459,7 +459,8 @@ CASES: dict[str, tuple[str, list[Expected]]] = {
         "int main()\n{\n    x = 2147483648;\n    return 0;\n}\n",
         [
             ("E0224", 3, 9, "`2147483648` is too large for an int",
-                "`-2147483648` is legal: the sign must stand right before the number", None),
+                "write `2147483648l` for a long; `-2147483648` is legal: the sign must stand right before the number",
+                None),
         ],
     ),
     "reserved": (
