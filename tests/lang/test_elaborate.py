@@ -220,6 +220,8 @@ def test_core_of_every_program_and_what_it_calls_is_well_formed(path: Path) -> N
         ("double f() { return sqrt(2.0); }", "'use Math: all;'"),
         ("use ScalarArith: all; int f() { return summ(1); }", "define summ"),
         ("use Array: all; int f() { return summ([1]); }", "did you mean sum?"),
+        ("use Sort: all; int f() { return sorteds([1]); }", "did you mean sort?"),  # `sorted` is its own affair
+        ("use Sort: { sorted }; int f() { return 1; }", "did you mean sort?"),
         ('use String: { string }; use Array: all; string f() { return "a" + "b"; }', "'use String: all;'"),
     ],
 )

@@ -18,7 +18,7 @@ from sacpy.lang.elaborate import expressions, selections, tensors, withloops  # 
 from sacpy.lang.elaborate.context import Context, Failed
 from sacpy.lang.elaborate.functions import Head, function, head, head_text
 from sacpy.lang.elaborate.overlaps import hiding, replaced
-from sacpy.lang.elaborate.scope import Entry, Scope, World
+from sacpy.lang.elaborate.scope import KINDS, Entry, Scope, World
 from sacpy.lang.elaborate.usertypes import BaseType, FunctionParameter
 from sacpy.lang.infer import Inference, Inferrer
 from sacpy.lang.modules import Loader, ModuleInfo
@@ -212,21 +212,6 @@ class ElaboratedProgram(Record, repr=False, weak=True):
                 continue
         return found
 
-    def visible_functions(self, scope: Scope) -> list[str]:
-        """Names of functions visible in a module."""
-        names = set(scope.info.functions)
-        stack = [i for i in scope.info.interfaces if i.kind in ("use", "import")]
-        seen: set[str] = set()
-        while stack:
-            clause = stack.pop()
-            if clause.module in seen:
-                continue
-            seen.add(clause.module)
-            inner = self.world.scope(clause.module, clause.module_span)
-            names |= set(inner.info.functions)
-            stack += [i for i in inner.info.interfaces if i.kind == "import"]
-        return sorted(n for n in names if n[:1].isalpha())
-
     def known_pure(self, key: str) -> bool | None:
         """Whether a function of the library has no effects, where that is known without looking at it; None elsewhere,
         and where a module of the program's may have taken the place of the library's."""
@@ -347,7 +332,7 @@ class ElaboratedProgram(Record, repr=False, weak=True):
         return problems
 
     def _unknown_symbol(self, clause: ast.Interface, other: Scope, name: str, span: Span) -> Diagnostic:
-        names = {*self.visible_functions(other), *other.info.typedefs, *other.info.structs, *other.info.objects}
+        names = {n for what in KINDS for n in other.exported_names(what) if n[:1].isalpha()}
         near = closest(name, sorted(names))
         help = f"did you mean {near[0]}?" if near else f"see what {clause.module} exports"
         return Diagnostic(

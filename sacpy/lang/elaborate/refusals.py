@@ -48,12 +48,12 @@ def unknown_function(cx: Context, function: ast.QName, span: Span) -> NoReturn:
             edit=Edit(span, selected) if span.macro is None else None,
         )
     owners = cx.program.modules_with(function.name)
-    scope = cx.program.world.scope(function.module, function.span) if function.module else cx.scope
-    near = (
-        []
-        if is_operator
-        else closest(function.name, [*cx.program.visible_functions(scope), *macros(span.source, True)])
-    )
+    near: list[str] = []
+    if not is_operator:
+        other = cx.program.world.scope(function.module, function.span) if function.module else None
+        names = (other.exported_names if other else cx.scope.names)("functions")
+        own = [] if other else macros(span.source, True)
+        near = closest(function.name, [*sorted(n for n in names if n[:1].isalpha()), *own])
     edit = None
     if near and not owners:
         meant = f"{function.module}::{near[0]}" if function.module else near[0]

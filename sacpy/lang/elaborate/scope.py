@@ -21,6 +21,7 @@ from sacpy.lang.suggest import use_line
 from sacpy.nodes import Node, Record, field, replace
 
 Kind = Literal["functions", "types", "objects"]
+KINDS: tuple[Kind, ...] = ("functions", "types", "objects")
 
 
 class Entry(Node, eq=False, repr=False):

@@ -72,7 +72,7 @@ def _visible(engine: Engine, name: str) -> list[str]:
     """The functions that a name could mean: those at hand; of `Module::name` those of the module."""
     module, _, _ = name.rpartition("::")
     if not module:
-        return list(engine.program.visible_functions(engine.program.main))
+        return sorted(n for n in engine.program.main.names("functions") if n[:1].isalpha())
     try:
         return [f"{module}::{n}" for n in engine.program.world.scope(module, NOWHERE).exported_names("functions")]
     except SacError:  # there is no such module
