@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from sacpy.jit.passes.fold_withloops import run
+from sacpy.jit.ir.graph import Block
+from sacpy.jit.passes import fold_withloops
+from sacpy.jit.passes.fold_withloops import LINKS, run
+from tests.jit.graph_text import unit
 from tests.jit.pass_tools import after, check, unchanged
 
 
@@ -747,3 +752,39 @@ def test_a_border_that_is_most_of_an_array_is_one(n: int, folded: bool) -> None:
         parts=INTERIOR.format(lower="1", upper=n + 1) + REST.format(lower="0", upper=n + 2), q="add! l, 1"
     ).replace("[m]", f"[{n + 2}]")
     assert ("load t[" not in after(run, text)) == folded
+
+
+def _chain(links: int) -> str:
+    """Whole arrays, each made of the one before."""
+    lines = ["function f(int n, double[n] a0)"]
+    for k in range(links):
+        lines += [
+            f"    double[n] a{k + 1} = with [n]",
+            "        genarray double default 0.0",
+            f"        part [0] <= [i{k}] < [n]",
+            f"            double x{k} = load a{k}[i{k}]",
+            f"            double y{k} = {('neg', 'sqrt')[k % 2]} x{k}",
+            f"            yield y{k}",
+        ]
+    return "\n".join([*lines, f"    return n, a{links}", ""])
+
+
+def test_of_a_long_chain_each_round_folds_rows_and_what_they_become_is_folded_in_the_next() -> None:
+    assert after(run, _chain(LINKS + 1)).count("genarray") == 1
+    assert after(run, _chain(LINKS + 2)).count("genarray") == 2
+    assert after(run, _chain(4 * (LINKS + 1))).count("genarray") == 4
+    assert after(lambda u: run(run(u)), _chain(4 * (LINKS + 1))).count("genarray") == 1
+
+
+def test_the_work_for_a_chain_grows_as_its_length(monkeypatch: pytest.MonkeyPatch) -> None:
+    copied, counts = fold_withloops.copied, []
+
+    def counted(body: Block, *rest: Any) -> Block:
+        counts[-1] += len(body.statements)
+        return copied(body, *rest)
+
+    monkeypatch.setattr(fold_withloops, "copied", counted)
+    for links in (100, 200):
+        counts.append(0)
+        run(unit(_chain(links)))
+    assert counts[0] > 0 and counts[1] < 2.1 * counts[0]

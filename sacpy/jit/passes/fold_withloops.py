@@ -19,7 +19,8 @@ none, or no more than the loads that are saved, or if it is a mask, a condition 
 `parity_partitions` can make bounds and steps of, and if its with-loop is not to have a kernel of its own (`mappings`).
 Of an array with a border the work for its interior counts: where it is loaded, borders are cut off as well. Work that
 several results of a with-loop need counts for all of them. What can be done as vectors by itself, and is dear, is not
-done one by one in the rounds of a loop that cannot.
+done one by one in the rounds of a loop that cannot. Of a long chain a round folds a few links into each that is left,
+and the next round these: so the work grows as the chain does, and not as its square.
 """
 
 from __future__ import annotations
@@ -56,19 +57,26 @@ CODE = 400  # statements that folding one array may add
 PARTITIONS = 6  # of an array that is folded
 MARGIN = 16  # cells along an axis, which a border has at most
 INTERIOR = 3 / 4  # of the cells of an array of known extents, which its interior has at least
+LINKS = 16  # with-loops that a round folds into one another in a row: each copies those before it
 WINDOW = 7  # sites that load an array with a border, at most: each is once more in every piece that is cut off
 
 
 class _Folder:
     def __init__(self, function: g.Function) -> None:
         self.walk = Simplifier(function)
-        self.walk.take_over(define=self.define)
+        self.walk.take_over(define=self.define, with_loop=self.with_loop)
         self.sites = sites(function)
         self.producers: dict[str, Producer] = {}
         self.siblings: dict[str, list[Producer]] = {}  # those of one with-loop, by its first result
         # what the results of a with-loop, by its first, are at an index, as far as the code is here
         self.cells: dict[tuple[str, tuple[g.Atom, ...]], dict[int, g.Atom]] = {}
         self.pending: set[str] = set()  # cells of folded arrays, to be folded themselves
+        self.links = [0]  # of the with-loops that are being walked, outside in: how many were folded in a row
+        self.chains: dict[str, int] = {}  # that number for the with-loops that are folded, by the first result
+
+    def with_loop(self, w: g.WithLoop) -> g.WithLoop:
+        self.links.append(0)
+        return Simplifier.with_loop(self.walk, w)  # `define` takes the number off again
 
     def define(self, targets: tuple[g.Var, ...], rhs: g.Rhs, span: Span = NOWHERE) -> None:
         if rhs.__class__ is g.Op:
@@ -79,12 +87,16 @@ class _Folder:
             return
         Simplifier.define(self.walk, targets, rhs, span)
         if isinstance(rhs, g.WithLoop):
-            self.consider(targets)
+            links = self.links.pop()
+            self.links[-1] = max(self.links[-1], links)
+            if links < LINKS:  # the others are for another round, where they are the first of a row
+                self.consider(targets, links)
 
     # ---- which
 
-    def consider(self, targets: tuple[g.Var, ...]) -> None:
-        """Decides which of the arrays that a with-loop makes are folded."""
+    def consider(self, targets: tuple[g.Var, ...], links: int) -> None:
+        """Decides which of the arrays that a with-loop makes are folded. `links`: how many in a row are folded into
+        it."""
         found: dict[str, Producer] = {}
         alone: dict[str, Producer] = {}
         needed: list[Needed] = []
@@ -104,6 +116,7 @@ class _Folder:
         self.producers.update(found)
         for producer in found.values():
             self.siblings.setdefault(producer.first, []).append(producer)
+            self.chains[producer.first] = links
 
     def possible(self, target: g.Var, producer: Producer) -> bool:
         """Whether an array can be folded at all."""
@@ -181,6 +194,7 @@ class _Folder:
     def element(self, target: g.Var, load: g.Load, producer: Producer, span: Span) -> None:
         """Sets a variable to an element of a folded array. What a body gives for a cell, to whichever of its results,
         is not computed again."""
+        self.links[-1] = max(self.links[-1], self.chains[producer.first] + 1)
         rank = len(producer.loop.frame or ())
         at, cell = load.index[:rank], load.index[rank:]
         everywhere = _everywhere(producer.loop)
