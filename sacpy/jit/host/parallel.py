@@ -26,6 +26,7 @@ from sacpy.jit.ir.graph import Atom, Block, Partition, Var
 from sacpy.jit.ir.rewrite import free_in_order
 from sacpy.jit.llvm.legal import LLVM_TYPES, Code
 from sacpy.jit.schedule.loops import Group, LoopNest, Threads, loops_before, nests
+from sacpy.jit.schedule.threads import WORTH
 
 
 def spread(lowering: Writer, group: Group, threads: Threads, sinks: Sequence[Sink]) -> None:
@@ -44,9 +45,32 @@ class Spreading(Chunked):
         self.blocks = cut(outer, self.p, self.row(Cost(outer), 2)) if threads.cut else None
 
     def run(self) -> None:
-        """Writes the chunk's function, then the call."""
+        """Writes the chunk's function, then the call; in front of them the loop of a short row, if that has one."""
         code, outer = self.outer.code, self.outer
         lower, upper = outer.wide(self.p.lower[0]), outer.wide(self.p.upper[0])
+        most = 0 if self.group.short is None else self.most_alone()
+        if not most:
+            self.spread(lower, upper)
+            return
+        assert self.group.short is not None
+        short, long, done = code.label("short"), code.label("long"), code.label("both")
+        code.branch(code.op(f"icmp sle i64 {code.difference(upper, lower)}, {most}"), short, long)
+        code.place(short)
+        write_part(outer, self.group.short, self.sinks)
+        code.jump(done)
+        code.place(long)
+        self.spread(lower, upper)
+        code.jump(done)
+        code.place(done)
+
+    def most_alone(self) -> int:
+        """How many indices are never dealt out; 0 if nobody knows."""
+        row = self.row(cost := Cost(self.outer))
+        return 0 if cost.guessed or isinstance(row, str) else int(WORTH / row)
+
+    def spread(self, lower: str, upper: str) -> None:
+        """Writes the chunk's function, then the call."""
+        code = self.outer.code
         chunk = self.chunk(lower, upper)
         if self.blocks is not None:
             rows = code.largest(code.difference(upper, lower), "0")

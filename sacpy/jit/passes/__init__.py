@@ -150,6 +150,8 @@ PLACING = (
     Step("assigning", UPDATES, "a part that is assigned is computed where it goes", "cpu"),
     Step("assigning_cells", UPDATES, "the same by threads", "device", by="assigning.run_device"),
     Step("private", COUNTED, "scratch that a round fills is its own, so that rounds are independent", "cpu"),
+    Step("slices", LOOPS, "a row that all cells read is copied, so that the array can be changed where it lies", "cpu"),
+    Step("speculation", NESTS, "vectors load what is there without asking whether it is needed", "cpu"),
     Step("carried", LOOPS, "what a loop computes anew from itself is changed where it lies", "cpu"),
     Step("dead_code", _any, "without what nobody carries any more", "cpu"),
     Step("scatter", COUNTED, "loops left over that add where the data say: in pieces of their own", "cpu"),

@@ -142,7 +142,7 @@ class _Folder:
             and len(use.sites) <= SITES
             and all(of_indices(n[producer.position]) for n in needed)
         )
-        if use.serial and shared + own > VECTORS and all(is_straight(p.body) for p in w.partitions):
+        if use.serial and shared + own > VECTORS and (not use.nested or all(is_straight(p.body) for p in w.partitions)):
             return False
         if code > CODE or not (
             mask or _pays(use, shared, own) or (use.once and not own and self.is_paid_back(use, w.partitions))

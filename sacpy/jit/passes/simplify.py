@@ -36,6 +36,7 @@ class Simplifier(Walker):
         super().__init__(function)
         self.available: dict[Hashable, g.Var | None] = {}
         self.bodies = 0  # of with-loops around the place of the walk
+        self.speculated = SPECULATED
 
     # ---- what holds
 
@@ -289,7 +290,7 @@ class Simplifier(Walker):
             )
         if not targets and not _checks(r.then) and not _checks(r.otherwise):
             return
-        if not _speculable(r):
+        if not self._speculable(r):
             super().define(targets, r, span)
             return
         for b in (r.then, r.otherwise):
@@ -297,6 +298,22 @@ class Simplifier(Walker):
                 self.step(speculated(s))
         for t, then, otherwise in zip(targets, self.atoms(r.then.results), self.atoms(r.otherwise.results)):
             self.define((t,), g.Op("select", (r.condition, then, otherwise)), span)
+
+    def _speculable(self, r: g.If) -> bool:
+        """Whether both branches may be evaluated: few cheap operations, which are total, elements that are there, and
+        scalar results."""
+        both = g.Block((*r.then.statements, *r.otherwise.statements))
+        if len(both.statements) > self.speculated or any(map(g.extents_of, r.then.results)):
+            return False
+        return (
+            has_only(both, g.Op, g.Load)
+            and all(op.code not in ROUTINES for op in rights(both, g.Op))
+            and all(map(self.is_there, rights(both, g.Load)))
+        )
+
+    def is_there(self, load: g.Load) -> bool:
+        """Whether an element that is loaded under a condition may be loaded without."""
+        return False
 
     # ---- loops
 
@@ -405,14 +422,6 @@ def speculated(s: g.Stmt) -> g.Stmt:
         if isinstance(s, g.Let) and isinstance(s.rhs, g.Op) and s.rhs.exact
         else s
     )
-
-
-def _speculable(r: g.If) -> bool:
-    """Whether both branches may be evaluated: few cheap operations, which are total, and scalar results."""
-    both = g.Block((*r.then.statements, *r.otherwise.statements))
-    if len(both.statements) > SPECULATED or any(map(g.extents_of, r.then.results)) or not has_only(both, g.Op):
-        return False
-    return all(op.code not in ROUTINES for op in rights(both, g.Op))
 
 
 @on_functions

@@ -173,13 +173,14 @@ class Threads(Node):
 
 
 class Group(Node):
-    """Partitions that run together. `threads`: how they are dealt out, if they may be; `again`: the nest in order, if
-    an extreme of reals may need one."""
+    """Partitions that run together. `threads`: how they are dealt out, if they may be; `short`: the nest where there is
+    not enough to deal out, if that stands in place; `again`: the nest in order, if an extreme of reals may need one."""
 
     partitions: tuple[g.Partition, ...]
     goals: tuple[Goal, ...]
     part: Part
     threads: Threads | None = None
+    short: LoopNest | None = None
     again: LoopNest | None = None
 
 

@@ -72,6 +72,9 @@ def _group(group: Group, depth: int) -> Iterator[str]:
         )
         yield _line(depth, f"{p.index[0].name}  threads{size}", t.why)
         yield from _part(group.part, depth, isinstance(group.part, LoopNest))
+        if group.short is not None:
+            yield _line(depth, "short, in place", "a call takes longer than some elements")
+            yield from _part(group.short, depth + 1, True)
     else:
         yield from _part(group.part, depth, False)
     if group.again is not None:

@@ -48,6 +48,10 @@ def verify_schedule(s: Schedule | Rounds, context: Context) -> None:
             verify_nest(nest, group.partitions, context, free_start=isinstance(group.part, LoopNest))
         if group.threads is not None:
             _threads(group, group.threads, context)
+        if group.short is not None:
+            law(group.threads is not None and context.inside, "what stands twice is dealt out in a loop, or is not")
+            law(group.short.goals == group.goals, "a short row gives the same")
+            verify_nest(group.short, group.partitions, context)
         regrouped = any(isinstance(x, IntoFold) and x.reduction and x.reduction.extremes for x in group.goals)
         law(
             (group.again is not None) == regrouped, "extremes of reals in any order are computed in order if it matters"

@@ -15,6 +15,8 @@ from sacpy.jit.analysis.straight import cells, is_straight
 from sacpy.jit.ir.graph import ArrayType, Const, Let, Partition, integer, is_nested
 from sacpy.jit.schedule.hoisting import hoisted
 from sacpy.jit.schedule.loops import Context, Goal, IntoArray, IntoFold, LoopNest, Part, Threads, loops_before
+from sacpy.jit.schedule.nests import SMALL
+from sacpy.nodes import replace
 
 WORTH = 40000.0  # work (see `host/work`) from which a loop is cut into chunks: some ten microseconds
 PER_CHUNK = 5000.0  # small beside what threads take to come together, so that their shares can be even
@@ -71,6 +73,18 @@ def threads_of(part: Part, goals: Sequence[Goal]) -> Threads:
     if p.rank == 1 and plain and (tiles is not None or is_straight(p.body, cells(p.body))):
         return Threads(LINES, ALIGNED)
     return Threads(PLAIN)
+
+
+def short_of(part: Part, goals: Sequence[Goal]) -> LoopNest | None:
+    """The nest of a short row in a loop, which stands in place: to ask how it is dealt out, and to call a function for
+    it, takes longer than some elements. None where the code is too long to be there twice, or has loops inside."""
+    if not isinstance(part, LoopNest) or part.partition.rank != 1 or part.tiles is not None or part.products:
+        return None
+    if len(part.body.statements) > SMALL:
+        return None
+    if not is_straight(part.body):
+        return None
+    return replace(part, loops=tuple(loop for loop in part.loops if loop.tag not in ("stretch", "long")))
 
 
 def _may_be_empty(x: Goal) -> bool:

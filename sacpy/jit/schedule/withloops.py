@@ -23,7 +23,7 @@ from sacpy.jit.schedule.loops import (
     has_checks,
 )  # fmt: skip
 from sacpy.jit.schedule.nests import nest_of
-from sacpy.jit.schedule.threads import is_cut, may_spread, threads_of
+from sacpy.jit.schedule.threads import is_cut, may_spread, short_of, threads_of
 from sacpy.nodes import replace
 
 ONE = "one partition"
@@ -127,7 +127,7 @@ def _group(
     spreads: bool = True,
 ) -> Group:
     """Partitions that run together. `spreads`: threads know what is to be left out."""
-    spreads = spreads and may_spread(group, goals, context)
+    spreads, inside = spreads and may_spread(group, goals, context), context.inside
     if spreads:  # a chunk is a function of its own, without loops around
         context = replace(context, parallel=False, inside=False)
     if len(group) == 1:
@@ -136,4 +136,6 @@ def _group(
         from sacpy.jit.schedule.rows import rows_of
 
         part = rows_of(group, goals, context)
-    return Group(tuple(group), goals, part, threads_of(part, goals) if spreads else None)
+    if not spreads:
+        return Group(tuple(group), goals, part)
+    return Group(tuple(group), goals, part, threads_of(part, goals), short_of(part, goals) if inside else None)

@@ -1,0 +1,61 @@
+"""Speculation: what the cells of a loop that runs as vectors load under a condition is loaded without one, where it is
+there in any case.
+
+    part [0,0] <= [i,j] < [n,n]                     part [0,0] <= [i,j] < [n,n]
+      p = load a[i,j]                                 p = load a[i,j]
+      r = if p                                        x = load a[i,k]
+        give true                              ->     y = load a[k,j]
+      else                                            q = and x, y
+        x = load a[i,k]                               r = or p, q
+        y = load a[k,j]                               yield r
+        q = and x, y
+        give q
+      yield r
+
+Both sides of a condition are cheap operations. Else each lane would ask whether it may load; or, of small elements,
+there would be no lanes.
+"""
+
+from __future__ import annotations
+
+from sacpy.jit.analysis.facts import Sum
+from sacpy.jit.analysis.straight import has_guarded_vectors, is_straight_cell
+from sacpy.jit.ir import graph as g
+from sacpy.jit.ir.rewrite import rights
+from sacpy.jit.passes.ranges import Ranges
+from sacpy.jit.passes.simplify import SPECULATED, Simplifier
+from sacpy.jit.passes.units import wherever
+
+IN_VECTORS = 20  # operations in the branches of a conditional, at most: lanes go through both of them in any case
+
+
+class _Speculator:
+    def __init__(self, function: g.Function) -> None:
+        self.known = Ranges(Simplifier(function))
+        self.known.part = self.part
+        self.walk = self.known.walk
+        self.walk.take_over(is_there=self.is_there)
+        self.is_vector = False  # whether what is walked runs as vectors
+
+    def part(self, p: g.Partition, frame: tuple[g.Atom, ...] | None) -> g.Partition:
+        outer, self.is_vector = self.is_vector, is_straight_cell(p.body, in_place=True)
+        self.walk.speculated = IN_VECTORS if self.is_vector else SPECULATED
+        new = self.known.within(p, frame)
+        self.is_vector = outer
+        self.walk.speculated = IN_VECTORS if self.is_vector else SPECULATED
+        return new
+
+    def is_there(self, load: g.Load) -> bool:
+        """Whether an element is there for all indices."""
+        known, array = self.known, self.walk.var(load.array)
+        return self.is_vector and all(
+            known.at_most(Sum(0), known.form(a)) and known.at_most(known.form(a).offset(1), known.form(extent))
+            for a, extent in zip(load.index, g.extents_of(array))
+        )
+
+
+@wherever(lambda r: isinstance(r, g.WithLoop))
+def run(function: g.Function) -> g.Function:
+    """A unit whose vectors load what is there without asking whether it is needed."""
+    guarded = any(has_guarded_vectors(w) for w in rights(function.body, g.WithLoop))
+    return _Speculator(function).walk.function(function) if guarded else function
