@@ -441,3 +441,21 @@ def test_replacing_cells_of_an_array_full_of_one_scalar_makes_an_array(part: str
                     yield x
             return n, m, c
         """)  # fmt: skip
+
+
+def test_an_array_that_each_index_has_for_itself_is_no_copy() -> None:
+    text = """
+        function f(int n, int[n] at)
+            int[n] o = with [n] disjoint complete
+                genarray int default 0
+                part [0] <= [l] < [n]
+                    int[n] r = for k from 0 to n step 1 with int[n] b := at
+                        int p = load b[k]
+                        int[n] c = update b[p] with l
+                        next c
+                    int e = load r[l]
+                    yield e
+            return n, o
+        """
+    unchanged(run, text)
+    assert "with" not in after(run, text.replace("load r[l]", "load at[l]"))  # that is one

@@ -58,6 +58,8 @@ def test_a_sample_goes_everywhere(sample: Findings) -> None:
         "distribute",
         "assigning",
         "private",
+        "slices",
+        "speculation",
         "carried",
         "parity_partitions",
         "peel",

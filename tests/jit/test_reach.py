@@ -61,6 +61,8 @@ REACH = {
     "assigning": ("programs/gram_schmidt.sac", "orthonormal/0"),
     "assigning_cells": ("programs/gram_schmidt.sac", "orthonormal/0"),
     "private": ("programs/time_warping.sac", "main/0@2"),
+    "slices": ("programs/shortest_paths.sac", "shortest/0"),
+    "speculation": ("programs/eigenvalues.sac", "offDiagonal/0"),
     "carried": ("programs/kmeans.sac", "middles/0"),
     "scatter": ("programs/text_statistics.sac", "addLine/0"),
     "scatter_reals": ("tests/corpus/scans-and-into.sac", "weights/0"),
@@ -179,10 +181,11 @@ CHOICES = {
     "counting.STRETCHED": ("programs/components.sac", "components/0"),
     "counting.FEW": ("programs/gaussian_pairs.sac", "main/0@1"),
     "counting.POLLED": ("programs/alignment.sac", "scores/0"),
-    "long": ("programs/eigenvalues.sac", "offDiagonal/0"),
+    "long": ("programs/lu_blocks.sac", "distance/0"),
     "hoisted": ("programs/borders.sac", "mirrored/0"),
     "noted": (WAYS, "read/0"),
     "leaves": (WAYS, "anyLarge/0"),
+    "short": ("programs/gram_schmidt.sac", "orthonormal/0"),
     "again": (WAYS, "attended/0"),
 }
 
@@ -198,7 +201,7 @@ def choices(path: str, function: str) -> frozenset[str]:
     for group in (group for s in schedules if isinstance(s, Schedule) for group in s.groups):
         parts: list[Part] = [group.part]
         found |= {group.threads.why} if group.threads is not None else set()
-        found |= {"again"} if group.again is not None else set()
+        found |= {name for name in ("short", "again") if getattr(group, name) is not None}
         for part in parts:
             if isinstance(part, Rows):
                 found.add(part.loop.why)

@@ -62,6 +62,18 @@ def test_what_stands_in_front_of_a_loop_is_named() -> None:
     assert re.search(r"once: .*2 checks +it does not depend on the axes behind", text)
 
 
+def test_in_a_loop_a_short_row_stands_in_place() -> None:
+    rounds = "use Array: all; double[n] f(double[n] a, int k) {{ for (r = 0; r < k; r++) {{ {} }} return a; }}"
+    text = emitted(rounds.format("a = a * 0.5 + tod(r);"))
+    assert re.search(
+        r"\[0\] <= \[(i\S*)\] < \[a_n\]\n +\1  threads by 64 .*\n +\1  serial .*\n"
+        r" +short, in place +a call takes longer than some elements\n +\1  serial ",
+        text,
+    )
+    dear = emitted(rounds.format("a = {[i] -> sum({[j] -> a[j] / tod(i + j + 1) | [j] < [n]}) | [i] < [n]};"))
+    assert "threads" in dear and "short" not in dear  # loops stand in it
+
+
 def test_explain_tells_what_is_special_about_a_loop() -> None:
     session = sacpy.Session(target="cpu")
     session.compile("use Array: all; double f(double[.] a) { return sum(a); }").f(np.ones(500_000))

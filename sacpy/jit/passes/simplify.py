@@ -17,7 +17,7 @@ from itertools import product
 
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.operations import ROUTINES
-from sacpy.jit.ir.rewrite import has_only, rights
+from sacpy.jit.ir.rewrite import bound, has_only, rights
 from sacpy.jit.passes import algebra
 from sacpy.jit.passes.cse import key_of
 from sacpy.jit.passes.mappings import forced, is_program, stands
@@ -386,6 +386,8 @@ class Simplifier(Walker):
         if not isinstance(rhs, g.Load | g.View) or rhs.index != w.partitions[0].index:
             return None
         source = self.var(rhs.array)
+        if source.name in bound(w.partitions[0].body):  # another one for each index
+            return None
         return source if g.extents_of(source) == (*w.frame, *w.operators[0].cell) else None
 
 
