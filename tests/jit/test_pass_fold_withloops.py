@@ -792,34 +792,38 @@ def test_the_work_for_a_chain_grows_as_its_length(monkeypatch: pytest.MonkeyPatc
 
 DEAR = """
 function f(int n, int m, double[n,m] a, int[n] at)
-    {around}double[n] t = with [n] disjoint complete
-        genarray double default 0.0
-        part [0] <= [i] < [n]
-            double s.1 = for j from 0 to m step 1 with double s := 0.0
-                double x = load a[i,j]
-                double y = sqrt x
-                double z = add s, y
-                double u = mul z, 0.5
-                next u
-            yield s.1
-    int[n] r = for k from 0 to n step 1 with int[n] b := at
-        double v = load t[k]
-        int p = toi v
-        int q = load b[k]
-        int w = add p, q
-        int[n] c = update b[p] with w
-        next c
-    return n, r
+    {around}
+        double[n] t = with [n] disjoint complete
+            genarray double default 0.0
+            part [0] <= [i] < [n]
+                double s.1 = for j from 0 to m step 1 with double s := 0.0
+                    double x = load a[i,j]
+                    double y = sqrt x
+                    double z = add s, y
+                    double u = mul z, 0.5
+                    next u
+                yield s.1
+        int[n] r = for k from 0 to n step 1 with int[n] b := at
+            double v = load t[k]
+            int p = toi v
+            int q = load b[k]
+            int w = add p, q
+            int[n] c = update b[p] with w
+            next c
+        {end}
+    return n, o
 """
+ON_THREADS = "int[n] o = with [n]\n        genarray int default 0\n        part [0] <= [l] < [n]"
 
 
-def test_what_is_dear_and_may_run_on_threads_is_not_computed_in_rounds_in_order() -> None:
-    text = DEAR.format(around="")
-    assert "load t[k]" in after(run, text)
-    inside = text.replace("    double[n] t", "    int[n] o = with [n] disjoint complete\n        genarray int default 0\n"
-                          "        part [0] <= [l] < [n]\n            double[n] t", 1)  # fmt: skip
-    head, tail = inside.split("            double[n] t", 1)
-    body, end = tail.split("    return n, r", 1)
-    body = "\n".join("        " + line if k else line for k, line in enumerate(body.split("\n")))
-    nested = f"{head}            double[n] t{body.rstrip()}\n            int e = load r[l]\n            yield e\n"
-    assert "load t[k]" not in after(run, nested + "    return n, o" + end)  # threads have rows of `o` there
+@pytest.mark.parametrize(
+    ("around", "end", "folds"),
+    [
+        (ON_THREADS, "int e = load r[0]\n        yield e", True),
+        ("int[n] o = for l from 0 to n step 1 with int[n] d := at", "next r", False),
+    ],
+)
+def test_what_is_dear_is_done_on_threads_if_there_are_any_and_not_in_rounds_in_order(
+    around: str, end: str, folds: bool
+) -> None:
+    assert ("load t[k]" not in after(run, DEAR.format(around=around, end=end))) == folds
