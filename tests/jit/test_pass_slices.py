@@ -85,7 +85,6 @@ def test_a_row_and_a_column_are_copied() -> None:
     "changed",
     [
         {"row": "a[k,k]"},
-        {"row": "a[0,j]", "first": "1"},
         {"before": "double[n,n] a0 = with [n,n] disjoint complete\n            genarray double default 1.5",
          "row": "a0[k,j]", "column": "a0[i,k]", "own": "a0[i,j]"},
     ],

@@ -87,13 +87,18 @@ def _slice(load: g.Load, p: g.Partition, inner: set[str]) -> Slice | None:
     """What a load reads for all indices of a partition; None if that is no slice. `inner`: what is set inside."""
     found: list[g.Atom | None] = []
     for i, a, extent in zip(p.index, load.index, g.extents_of(load.array)):
-        if a == i:
-            found.append(None)
-        elif (isinstance(a, g.Var) and a.name in inner) or (isinstance(extent, g.Const) and extent.value < LONG):
+        if a != i and not _in_common(a, extent, inner):
             return None
-        else:
-            found.append(a)
+        found.append(None if a == i else a)
     return tuple(found) if len(load.index) == len(p.index) else None
+
+
+def _in_common(a: g.Atom, extent: g.Atom, inner: set[str]) -> bool:
+    """Whether a component of an index is the same for all cells, along an axis that is long, and may be known to have
+    it."""
+    if isinstance(extent, g.Const):
+        return extent.value >= LONG and (isinstance(a, g.Const) or a.name not in inner)
+    return isinstance(a, g.Var) and a.name not in inner
 
 
 class _FromCopies(Rewriter):

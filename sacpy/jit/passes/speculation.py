@@ -19,9 +19,9 @@ there would be no lanes.
 from __future__ import annotations
 
 from sacpy.jit.analysis.facts import Sum
-from sacpy.jit.analysis.straight import has_guarded_vectors, is_straight_cell
+from sacpy.jit.analysis.straight import is_straight_cell
 from sacpy.jit.ir import graph as g
-from sacpy.jit.ir.rewrite import rights
+from sacpy.jit.ir.rewrite import bound, rights
 from sacpy.jit.passes.ranges import Ranges
 from sacpy.jit.passes.simplify import SPECULATED, Simplifier
 from sacpy.jit.passes.units import wherever
@@ -54,8 +54,25 @@ class _Speculator:
         )
 
 
+def _may_speculate(w: g.WithLoop) -> bool:
+    """Whether a condition in a loop that may run as vectors stands in front of loads, and of little else."""
+    return any(
+        _guards(r) for p in w.partitions if is_straight_cell(p.body, in_place=True) for r in rights(p.body, g.If)
+    )
+
+
+def _guards(r: g.If) -> bool:
+    both = g.Block((*r.then.statements, *r.otherwise.statements))
+    loads, inside = list(rights(both, g.Load)), bound(both)
+    return (
+        len(both.statements) <= IN_VECTORS
+        and bool(loads)
+        and not any(isinstance(a, g.Var) and a.name in inside for load in loads for a in load.index)
+    )
+
+
 @wherever(lambda r: isinstance(r, g.WithLoop))
 def run(function: g.Function) -> g.Function:
     """A unit whose vectors load what is there without asking whether it is needed."""
-    guarded = any(has_guarded_vectors(w) for w in rights(function.body, g.WithLoop))
-    return _Speculator(function).walk.function(function) if guarded else function
+    here = any(map(_may_speculate, rights(function.body, g.WithLoop)))
+    return _Speculator(function).walk.function(function) if here else function
