@@ -79,6 +79,9 @@ def test_a_conditional_cell_is_made_of_conditional_elements() -> None:
     [
         {"operation": "exp"},  # vectors would compute it for all
         {"lower": "1"},
+        {"then": "double[m] z = with [m]\n                    genarray double default 0.0\n"
+                 "                    part [1] <= [l] < [m]\n                        yield 2.5\n"
+                 "                give z"},
         {"before": "double h = load v[0]\n            double g = exp h"},
         # where there is no element, nobody would see that the check fails
         {"then": "bool e = lt 0, m\n                check e : it is there\n                give v"},

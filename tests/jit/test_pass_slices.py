@@ -14,7 +14,7 @@ from tests.jit.pass_tools import after, check, unchanged
 
 ROUNDS = """
 function f(int n, int m, double[n,n] x, double[n,n] y)
-    double[n,n] b = for k from {first} to {last} step 1 with double[n,n] a := x
+    double[n,n] b = for k from {first} to {last} step {step} with double[n,n] a := x
         {before}
         double[n,n] c = with [n,n] disjoint{complete}
             genarray double default 0.0
@@ -33,6 +33,7 @@ function f(int n, int m, double[n,n] x, double[n,n] y)
 FINE = {
     "first": "0",
     "last": "n",
+    "step": "1",
     "before": "double q = load y[k,k]",
     "complete": " complete",
     "lower": "0",
@@ -106,6 +107,8 @@ def test_other_slices(changed: dict[str, str]) -> None:
         {"complete": "", "lower": "1"},
         {"last": "m"},  # nobody knows whether it is there
         {"first": "-1"},
+        {"first": "n", "last": "0", "step": "-1"},
+        {"inside": "double[n] q2 = view a[i]\n                double q3 = load q2[j]"},  # it may be read anywhere
     ],
 )  # fmt: skip
 def test_what_is_no_slice_or_may_be_needed_stays(changed: dict[str, str]) -> None:

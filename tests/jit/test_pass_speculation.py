@@ -82,6 +82,19 @@ def test_where_no_vectors_run_what_is_not_needed_is_not_loaded() -> None:
                 bool o1 = not o
                 next o1"""
     unchanged(speculation.run, either(behind=loop))
+    other = """bool[n] e = with [n] disjoint complete
+        genarray bool default false
+        part [0] <= [l] < [n]
+            bool s = load b[l]
+            bool t = if s
+                bool u = load a[l,l]
+                give u
+            else
+                give s
+            yield t
+    return n, n, c, n, e"""
+    both = after(speculation.run, either(behind=loop).replace("return n, n, c", other))
+    assert "bool r = if p" in both and "if s" not in both
 
 
 def test_dear_operations_are_not_done_for_nothing() -> None:

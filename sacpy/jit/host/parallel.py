@@ -48,11 +48,12 @@ class Spreading(Chunked):
         """Writes the chunk's function, then the call; in front of them the loop of a short row, if that has one."""
         code, outer = self.outer.code, self.outer
         lower, upper = outer.wide(self.p.lower[0]), outer.wide(self.p.upper[0])
-        most = 0 if self.group.short is None else self.most_alone()
-        if not most:
+        if self.group.short is None:
             self.spread(lower, upper)
             return
-        assert self.group.short is not None
+        row = self.row(Cost(outer))
+        assert isinstance(row, float)  # without loops inside it is known
+        most = int(WORTH / row)  # never dealt out
         short, long, done = code.label("short"), code.label("long"), code.label("both")
         code.branch(code.op(f"icmp sle i64 {code.difference(upper, lower)}, {most}"), short, long)
         code.place(short)
@@ -62,11 +63,6 @@ class Spreading(Chunked):
         self.spread(lower, upper)
         code.jump(done)
         code.place(done)
-
-    def most_alone(self) -> int:
-        """How many indices are never dealt out; 0 if nobody knows."""
-        row = self.row(cost := Cost(self.outer))
-        return 0 if cost.guessed or isinstance(row, str) else int(WORTH / row)
 
     def spread(self, lower: str, upper: str) -> None:
         """Writes the chunk's function, then the call."""
