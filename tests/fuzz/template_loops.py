@@ -176,6 +176,47 @@ def assigned(r: random.Random, name: str) -> Template:
     return Template(text, name, ((b, ("n", "m")), (b, ("n",))), (b, ("n", "m")), 1)
 
 
+def sliced(r: random.Random, name: str) -> Template:
+    """Whole arrays that are computed anew from themselves and from a row or a column that all cells share."""
+    b = r.choice(("int", "double", "double", "bool"))
+    row, column = (
+        r.choice(("a[k,j]", "a[n-1,j]", "a[k,k]", "a[0,j]")),
+        r.choice(("a[i,k]", "a[i,0]", "a[j,i]", "a[k,k]")),
+    )
+    own = r.choice(("a[i,j]", "a[i,j]", "a[i,j]", "a[j,i]", "w[i,j]"))
+    values = (f"{own} || ({row} && {column})", f"{column} ? {row} : {own}", f"!{own} && {row}") if b == "bool" else (
+        f"min({own}, {row} + {column})", f"{own} - {row} * {column}", f"i == k ? {row} : {own} - {column}",
+        f"j > k && i > k ? {own} - {column} * {row} : {own}", f"{own} > {row} ? {column} : {own} + {row}",
+        f"(i == k || j == k) ? {own} : {row} - {column} + {own}",
+    )  # fmt: skip
+    step = r.choice((
+        f"a = {{ [i,j] -> {r.choice(values)} | [i,j] < [n,n] }};",
+        f"a = {{ [i,j] -> {r.choice(values)} | [k,0] <= [i,j] < [n,n]; [i,j] -> {own} | [i,j] < [n,n] }};",
+        f"b = {{ [i,j] -> {r.choice(values)} | [i,j] < [n,n] }}; a = {{ [i,j] -> {r.choice(values)}"
+        f" | [i,j] < [n,n] }}; w = b;",
+    ))  # fmt: skip
+    last = r.choice(("n", "n", "n", "min(n, 3)", "n - 1"))
+    text = (
+        f"{b}[n,n] {name}({b}[n,n] a, {b}[n,n] w)\n{{\n"
+        f"  for (k = {r.choice((0, 0, 1))}; k < {last}; k++) {{ {step} }}\n"
+        f"  return { {'bool': 'a || w'}.get(b, 'a + w') };\n}}\n\n"
+    )
+    return Template(text, name, ((b, ("n", "n")), (b, ("n", "n"))), (b, ("n", "n")), 0)
+
+
+def chosen_rows(r: random.Random, name: str) -> Template:
+    """Rows of which a condition says which they are, or how they are computed."""
+    b = number_type(r)
+    rows = ["a[k]", "a[i]", "w", "a[i] - a[k]", "{ [j] -> a[i,j] + w[j] | [j] < [m] }", "w * a[i]", "a[n - 1 - i]"]
+    condition = r.choice(("i == k", "i < k", "w[0] > a[i,0]", "i == k || i == 0", "mod(i, 2) == 0"))
+    other = r.choice(rows) if r.random() < 0.6 else f"(i == 0 ? {r.choice(rows)} : {r.choice(rows)})"
+    text = (
+        f"{b}[n,m] {name}({b}[n,m] a, {b}[m] w)\n{{\n  for (k = 0; k < n; k++) {{\n"
+        f"    a = {{ [i] -> {condition} ? {r.choice(rows)} : {other} | [i] < [n] }};\n  }}\n  return a;\n}}\n\n"
+    )
+    return Template(text, name, ((b, ("n", "m")), (b, ("m",))), (b, ("n", "m")), 0)
+
+
 def stepped(r: random.Random, name: str) -> Template:
     """Arrays that are computed anew from themselves, step by step."""
     b = number_type(r)

@@ -47,6 +47,7 @@ from tests.fuzz.template_loops import (
     assignments,
     by_index,
     by_rank,
+    chosen_rows,
     distributed,
     drafted,
     elimination,
@@ -57,6 +58,7 @@ from tests.fuzz.template_loops import (
     nested,
     pointers,
     scatter,
+    sliced,
     solver,
     stepped,
     threaded,
@@ -84,5 +86,5 @@ TEMPLATES: tuple[Callable[[random.Random, str], Template], ...] = (
     unpacked, unpacked, chain, accumulated, scatter, scatter, pairwise, pairwise, placed, placed, placed, placed,
     placed, placed, placed, placed, distributed, distributed, apart, apart, apart, apart,
     pointers, pointers, pointers, tables, tables, tables, tables, handed_on, handed_on, handed_on, handed_on,
-    bordered, bordered, bordered, bordered,
+    bordered, bordered, bordered, bordered, sliced, sliced, sliced, sliced, chosen_rows, chosen_rows, chosen_rows,
 )  # fmt: skip
