@@ -19,6 +19,7 @@ from benchmarks.sac import SacProgram
 
 HERE = Path(__file__).resolve().parent
 C = 1.6  # times the time of C
+POINTS = 4096  # of `clusters`, in C too
 
 Arguments = tuple[Any, ...]
 Shape = tuple[int, ...]
@@ -41,6 +42,10 @@ def _cube(rank: int) -> Callable[[np.random.Generator, int], Arguments]:
 
 def _ints(r: np.random.Generator, n: int) -> Arguments:
     return (r.integers(0, 1 << 30, n).astype(np.int32),)
+
+
+def _dominant(r: np.random.Generator, n: int) -> Arguments:
+    return (r.random((n, n)) + n * np.eye(n),)
 
 
 def _plane(r: np.random.Generator, n: int) -> Arguments:
@@ -68,6 +73,11 @@ STYLES = {
     "windows_in_3": Style(_cube(3), (64, 7), lambda s: tuple(e - 2 for e in s)),
     "windows_in_4": Style(_cube(4), (24, 5), lambda s: tuple(e - 1 for e in s)),
     "mandelbrot_by_arrays": Style(_plane, (256, 9), dtype=np.int32),
+    "shortest_paths": Style(_cube(2), (256, 33)),
+    "closure": Style(lambda r, n: (r.random((n, n)) < 1.5 / n,), (256, 33), dtype=np.bool_),
+    "elimination": Style(_dominant, (256, 33)),
+    "exchanged_rows": Style(_dominant, (256, 33)),
+    "clusters": Style(lambda r, n: (r.random((n, 8)), r.random((POINTS, 8))), (16, 5)),
 }
 
 

@@ -296,3 +296,83 @@ void mandelbrot_by_arrays(int32_t *restrict out, const double *restrict x, const
     free(re);
     free(im);
 }
+
+void shortest_paths(double *restrict out, const double *restrict d, int64_t m, int64_t n)
+{
+    memcpy(out, d, m * n * sizeof(double));
+    for (int64_t k = 0; k < n; k++)
+        for (int64_t i = 0; i < n; i++) {
+            double through = out[i * n + k];
+            for (int64_t j = 0; j < n; j++) {
+                double x = through + out[k * n + j];
+                out[i * n + j] = x < out[i * n + j] ? x : out[i * n + j];
+            }
+        }
+}
+
+void closure(uint8_t *restrict out, const uint8_t *restrict a, int64_t m, int64_t n)
+{
+    memcpy(out, a, m * n);
+    for (int64_t k = 0; k < n; k++)
+        for (int64_t i = 0; i < n; i++) {
+            uint8_t through = out[i * n + k];
+            for (int64_t j = 0; j < n; j++)
+                out[i * n + j] |= through & out[k * n + j];
+        }
+}
+
+void elimination(double *restrict out, const double *restrict a, int64_t m, int64_t n)
+{
+    memcpy(out, a, m * n * sizeof(double));
+    for (int64_t k = 0; k < n; k++)
+        for (int64_t i = k + 1; i < n; i++) {
+            double f = out[i * n + k] / out[k * n + k];
+            for (int64_t j = k + 1; j < n; j++)
+                out[i * n + j] -= f * out[k * n + j];
+        }
+}
+
+void exchanged_rows(double *restrict out, const double *restrict a, int64_t n, int64_t m)
+{
+    memcpy(out, a, n * m * sizeof(double));
+    for (int64_t k = 0; k < n; k++) {
+        double pivot = out[k * m + k];
+        for (int64_t j = 0; j < m; j++)
+            out[k * m + j] /= pivot;
+        for (int64_t i = 0; i < n; i++) {
+            double f = out[i * m + k];
+            if (i != k)
+                for (int64_t j = 0; j < m; j++)
+                    out[i * m + j] -= f * out[k * m + j];
+        }
+    }
+}
+
+void clusters(double *restrict out, const double *restrict centres, const double *restrict points, int64_t k, int64_t d)
+{
+    const int64_t n = 4096;
+    double *count = calloc(k, sizeof(double));
+    memset(out, 0, k * d * sizeof(double));
+    for (int64_t i = 0; i < n; i++) {
+        int64_t best = 0;
+        double least = 1e300;
+        for (int64_t q = 0; q < k; q++) {
+            double far = 0;
+            for (int64_t j = 0; j < d; j++) {
+                double x = points[i * d + j] - centres[q * d + j];
+                far += x * x;
+            }
+            if (far < least) {
+                least = far;
+                best = q;
+            }
+        }
+        count[best]++;
+        for (int64_t j = 0; j < d; j++)
+            out[best * d + j] += points[i * d + j];
+    }
+    for (int64_t q = 0; q < k; q++)
+        for (int64_t j = 0; j < d; j++)
+            out[q * d + j] /= count[q] > 1 ? count[q] : 1;
+    free(count);
+}
