@@ -9,20 +9,23 @@ in floating point, which does not overflow.
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from sacpy.jit.analysis.costs import weight
 from sacpy.jit.analysis.straight import cells, is_straight
 from sacpy.jit.host.writer import Writer
 from sacpy.jit.ir import graph as g
-from sacpy.jit.llvm.legal import constant
+from sacpy.jit.ir.rewrite import rights
+from sacpy.jit.llvm.legal import constant, size_of
+from sacpy.lang.types import REAL
 
 if TYPE_CHECKING:
     from sacpy.jit.analysis.uneven import Lengths
 
 GUESS = 16.0  # rounds of a loop of which nothing is known
 CALL = 100.0
-VECTORISED = 0.25
+VECTORISED = 0.25  # of the work of a body of which LLVM makes vectors of elements of 8 bytes; smaller ones are more
 
 Work = float | str  # a number, or the text of a double
 
@@ -85,7 +88,7 @@ class Cost:
     def body(self, block: g.Block) -> Work:
         """One run of the body of a loop: less where LLVM makes vectors of it."""
         once = self.block(block)
-        return self.times(once, VECTORISED) if is_straight(block, cells(block)) else once
+        return self.times(once, VECTORISED * _widest(block) / 8) if is_straight(block, cells(block)) else once
 
     def range(self, lower: g.Atom, upper: g.Atom, step: int) -> Work:
         """How often a loop runs."""
@@ -171,6 +174,14 @@ class Cost:
         if 0.0 in (a, b):
             return b if a == 0.0 else a
         return self.of_two("fadd", a, b)
+
+
+def _widest(block: g.Block) -> int:
+    """The bytes of the largest elements that a body loads, gives, or computes with, as far as these are reals: of ints,
+    most are indices, which are in no vector."""
+    reals = (t.base for s in g.statements(block) if isinstance(s, g.Let) for t in s.targets if t.base in REAL)
+    loaded = (load.array.base for load in rights(block, g.Load))
+    return max(map(size_of, chain((a.base for a in block.results), reals, loaded)), default=8)
 
 
 def written(work: Work) -> str:
