@@ -200,13 +200,17 @@ class Patterns(Expressions):
         for condition in function.conditions:
             if condition.on_exit == on_exit:
                 self.block(condition.block)
-                value = self.use(condition.value)
+                holds = self.truth(condition.value, self.use(condition.value), condition.span)
                 self.flush()
                 self.emit(
-                    f"if not {value.text}: _condition_failed(_head({function.signature.key!r}), "
+                    f"if not {holds}: _condition_failed(_head({function.signature.key!r}), "
                     f"{condition.text!r}, {on_exit})",
                     condition.span,
                 )
+
+    def truth(self, atom: Atom, ex: Ex, span: Span) -> str:
+        """A condition, checked to be a scalar; the statement part of the generator defines it."""
+        raise NotImplementedError
 
     def block(self, block: Block) -> None:
         """Emits the statements of a block; the statement part of the generator defines it."""

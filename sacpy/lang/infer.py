@@ -210,7 +210,7 @@ class _Walk(Frame):
             if condition.on_exit is not on_exit:
                 continue
             self.block(condition.block)
-            if self.shape(condition.value).value == (False,):
+            if self._test(condition.value, condition.span, "a condition") is False:
                 violated.append(condition.text)
                 code, when = ("E0525", "on exit") if on_exit else ("E0504", "on entry")
                 self.report(

@@ -6,7 +6,7 @@ from sacpy.lang import ast
 from sacpy.lang.diagnostics import Edit, Label
 from sacpy.lang.parse_operands import STOP_BRACE
 from sacpy.lang.parse_statements import StatementParser
-from sacpy.lang.vocabulary import ASSIGNMENT, BASE_TYPES, RESERVED, STATEMENTS
+from sacpy.lang.vocabulary import ASSIGNMENT, BASE_TYPES, CLOSER, RESERVED, STATEMENTS
 
 FUNCTION_ATTRIBUTES = ("inline", "noinline", "external", "specialize", "thread")
 
@@ -359,6 +359,7 @@ class FunctionParser(StatementParser):
         if self.keys[self.pos] != "|":
             return ()
         self.pos += 1
+        self._refuse_tuple(self.pos)
         self.stops = STOP_BRACE
         conditions = [self.expression()]
         while self.keys[self.pos] == ",":
@@ -366,6 +367,25 @@ class FunctionParser(StatementParser):
             conditions.append(self.expression())
         self.stops = 0
         return tuple(conditions)
+
+    def _refuse_tuple(self, opening: int) -> None:
+        """Refuses conditions of a function in parentheses."""
+        end = self.matching(opening) if self.keys[opening] == "(" else -1
+        if end < 0 or self.keys[end + 1] not in ("{", ";"):
+            return
+        at = opening + 1
+        while at < end and self.keys[at] != ",":
+            at = (self.matching(at) if self.keys[at] in CLOSER else at) + 1
+        if at < end:
+            both = self.tokens[opening].span, self.tokens[end].span
+            self.fail(
+                "E0245",
+                "a parenthesis holds one value",
+                self.tokens[at].span,
+                label="a second value",
+                help="conditions stand side by side, without parentheses",
+                edit=Edit(both[0], "", (Edit(both[1], ""),)),
+            )
 
     def _end_declaration(self, start: int, name: str) -> None:
         """ ";" behind a head without a body"""

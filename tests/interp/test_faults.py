@@ -2,6 +2,7 @@
 
 import pytest
 
+import sacpy
 from tests.interp.tools import failure, main, run
 
 COUNT = "int three() { n = 0; while (n < 3) { n++; } return n; } "  # a number that inference does not know
@@ -159,3 +160,13 @@ def test_error_inside_a_split_off_part_has_one_frame() -> None:
         + " return s;"
     )
     assert [frame.function for frame in failure("int main() { " + loops + " }").stack] == ["main"]
+
+
+@pytest.mark.parametrize("target", ["interp", "auto", "cpu"])
+def test_a_condition_in_the_head_of_a_function_is_a_scalar_too(target: str) -> None:
+    session = sacpy.Session(target=target)
+    for condition, argument in (("b", "bool[*] b"), ("b == b", "bool[.] b")):
+        with pytest.raises(sacpy.SacError) as known:
+            session.compile(f"use Array: all; int f({argument}) | {condition} {{ return 1; }}").f([True, True])
+        assert known.value.diagnostics[0].code in ("E0605", "E0515")
+    assert session.compile("int f(bool[*] b) | b { return 1; }").f(True) == 1

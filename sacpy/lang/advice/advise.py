@@ -18,6 +18,7 @@ from sacpy.nodes import replace
 
 _SYNTAX = re.compile(r"E0[12]")
 OPEN_STRING = "E0102"
+TUPLE = "E0245"  # with a change, where it is known what the parenthesis is for
 NO_END = "E0202"  # of a statement; with a change, where a new line or a `}` says that it ends there
 
 
@@ -57,7 +58,7 @@ def advise(found: Sequence[Diagnostic], check: Callable[[Mapping[str, str]], Seq
 
 def _understood(diagnostic: Diagnostic) -> Meant:
     """What a diagnostic is about: something of another language, a misspelt word, or what it says."""
-    if diagnostic.severity != "error":
+    if diagnostic.severity != "error" or (diagnostic.code == TUPLE and diagnostic.edit is not None):
         return _own(diagnostic)
     found = meant(diagnostic)
     if found is not None and not found.sure_only:
