@@ -117,3 +117,24 @@ def test_the_results_are_the_same(n: int, m: int) -> None:
     random = np.random.default_rng(n)
     a, v = random.random((n, m)), random.random(m)
     agree_on(flatten.run(unit(chosen())), [(a, v, k) for k in range(n)])
+
+
+def test_values_of_a_fold_are_no_cells() -> None:
+    unchanged(flatten.run, """
+        function f(int n, double[n] a)
+            double s, int c = with
+                fold from 0.0, 0 by (double s1, int c1), (double s2, int c2)
+                    double s3 = add s1, s2
+                    int c3 = add c1, c2
+                    give s3, c3
+                part [0] <= [i] < [n]
+                    double x = load a[i]
+                    bool p = lt 0.5, x
+                    double y, int k = if p
+                        double z = exp x
+                        give z, 1
+                    else
+                        give 0.0, 0
+                    yield y, k
+            return s, c
+        """)  # fmt: skip

@@ -9,7 +9,7 @@ from importlib import import_module
 from sacpy.jit.analysis.costs import size
 from sacpy.jit.analysis.facts import LARGE
 from sacpy.jit.beside import checkpoint
-from sacpy.jit.ir.graph import Call, Const, For, Genarray, Load, Loop, Rhs, Unit, Update, WithLoop
+from sacpy.jit.ir.graph import Call, Const, For, Genarray, If, Load, Loop, Rhs, Unit, Update, WithLoop
 from sacpy.jit.ir.rewrite import rights
 from sacpy.jit.options import Options
 from sacpy.nodes import Node
@@ -89,7 +89,7 @@ def _in_order(options: Options) -> bool:
 
 
 CALLS, NESTS, COUNTED, UPDATES = _has(Call), _has(WithLoop), _has(For), _has(Update)
-LOOPS = _has(WithLoop, For, Loop)
+LOOPS, CARRYING, CONDITIONS = _has(WithLoop, For, Loop), _has(For, Loop), _has(If)
 
 # In rounds, until nothing changes: fewer arrays, fewer loops.
 FOLDING = (
@@ -150,8 +150,10 @@ PLACING = (
     Step("assigning", UPDATES, "a part that is assigned is computed where it goes", "cpu"),
     Step("assigning_cells", UPDATES, "the same by threads", "device", by="assigning.run_device"),
     Step("private", COUNTED, "scratch that a round fills is its own, so that rounds are independent", "cpu"),
-    Step("slices", LOOPS, "a row that all cells read is copied, so that the array can be changed where it lies", "cpu"),
-    Step("speculation", NESTS, "vectors load what is there without asking whether it is needed", "cpu"),
+    Step(
+        "slices", CARRYING, "a row that all cells read is copied, so that the array can be changed where it lies", "cpu"
+    ),
+    Step("speculation", CONDITIONS, "vectors load what is there without asking whether it is needed", "cpu"),
     Step("carried", LOOPS, "what a loop computes anew from itself is changed where it lies", "cpu"),
     Step("dead_code", _any, "without what nobody carries any more", "cpu"),
     Step("scatter", COUNTED, "loops left over that add where the data say: in pieces of their own", "cpu"),

@@ -112,7 +112,7 @@ def _inner(b: g.Block) -> tuple[tuple[g.Stmt, ...], g.WithLoop] | None:
 
 def _is_conditional(w: g.WithLoop) -> bool:
     """Whether the cells of a with-loop are made under a condition, of arrays that are there or element by element."""
-    if len(w.partitions) != 1 or len(w.operators) != 1:
+    if len(w.partitions) != 1 or len(w.operators) != 1 or not isinstance(w.operators[0], g.Genarray):
         return False
     b = w.partitions[0].body
     last = b.statements[-1] if b.statements else None
