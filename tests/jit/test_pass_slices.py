@@ -115,6 +115,20 @@ def test_what_is_no_slice_or_may_be_needed_stays(changed: dict[str, str]) -> Non
     unchanged(slices.run, rounds(**changed))
 
 
+def test_a_loop_in_the_body_reads_slices_too() -> None:
+    inside = """double p = with
+                    fold from 0.0 by (double s1), (double s2)
+                        double s3 = add s1, s2
+                        give s3
+                    part [0] <= [l] < [n]
+                        double z = load a[k,j]
+                        double z1 = load y[l,j]
+                        double z2 = mul z, z1
+                        yield z2"""
+    found = after(slices.run, rounds(inside=inside))
+    assert found.count("load a.1[j]") == 2 and found.count("load a[") == 3  # the two copies, and the own cell
+
+
 def test_a_few_short_rows_stay() -> None:
     unchanged(slices.run, rounds(last="3").replace("n,n", "3,3"))
 

@@ -121,26 +121,24 @@ def _is_conditional(w: g.WithLoop) -> bool:
     mine, (cell,) = bound(b), last.targets
     if any(isinstance(e, g.Var) and e.name in mine for e in g.extents_of(cell)) or not g.extents_of(cell):
         return False
-    ends = list(_ends(last.rhs))
-    both = list(g.statements(g.Block((last,))))
+    made = [(end, _inner(end) is not None) for end in _ends(last.rhs)]
     return (
-        all(inner is not None or _is_there(end, mine) for end, inner in ends)
-        and any(inner is not None for _, inner in ends)
-        and len(both) <= BOTH
+        all(is_loop or _is_there(end, mine) for end, is_loop in made)
+        and any(is_loop for _, is_loop in made)
+        and len(list(g.statements(g.Block((last,))))) <= BOTH
         and has_only(g.Block((last,)), g.Op, g.Load, g.View, g.If, g.WithLoop)
         and all(op.code not in ROUTINES for op in rights(g.Block((last,)), g.Op))
     )
 
 
-def _ends(r: g.If) -> Iterator[tuple[g.Block, g.WithLoop | None]]:
-    """The blocks that give the array, whatever the conditions are, and the with-loops that make it there."""
+def _ends(r: g.If) -> Iterator[g.Block]:
+    """The blocks that give the array, whatever the conditions are."""
     for b in (r.then, r.otherwise):
         last = b.statements[-1] if b.statements else None
         if isinstance(last, g.Let) and isinstance(last.rhs, g.If) and last.targets == b.results:
             yield from _ends(last.rhs)
         else:
-            found = _inner(b)
-            yield b, None if found is None else found[1]
+            yield b
 
 
 def _is_there(b: g.Block, mine: set[str]) -> bool:

@@ -15,7 +15,7 @@ nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from sacpy.jit.analysis.facts import HIGHEST, LOWEST, Sum
 from sacpy.jit.ir import graph as g
@@ -96,6 +96,14 @@ class Ranges(Learned):
                     self.walk.note(self.either, name, None)
                     self.walk.assume(cases[1 - k] if cases else case, True)
                     break
+
+    def is_there(self, index: Iterable[g.Atom | None], array: g.Var) -> bool:
+        """Whether an array certainly has an index; None: a component that nobody asks about."""
+        return all(
+            self.at_most(ZERO, self.form(a)) and self.at_most(self.form(a).offset(1), self.form(extent))
+            for a, extent in zip(index, g.extents_of(self.walk.var(array)))
+            if a is not None
+        )
 
     def fails(self, condition: g.Atom) -> bool:
         """Whether a condition certainly does not hold."""

@@ -21,13 +21,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sacpy.jit.analysis.facts import Sum
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import Rewriter, bound, free, loaded_only, new_arrays, rights
 from sacpy.jit.passes.ranges import Ranges
 from sacpy.jit.passes.simplify import Simplifier
 from sacpy.jit.passes.units import wherever
-from sacpy.nodes import Node
+from sacpy.nodes import Node, replace
 
 SLICES = 4  # of an array, at most
 LONG = 16  # cells along an axis that a slice leaves out, at least, as far as they are known
@@ -101,16 +100,17 @@ def _in_common(a: g.Atom, extent: g.Atom, inner: set[str]) -> bool:
     return isinstance(a, g.Var) and a.name not in inner
 
 
+def _from_copies(p: g.Partition, array: g.Var, copies: dict[Slice, g.Var]) -> g.Partition:
+    """A partition that loads slices of an array from copies."""
+    return replace(p, body=_FromCopies(p.index, array, copies).block(p.body))
+
+
 class _FromCopies(Rewriter):
-    """Has slices loaded from copies; a slice of one element is a variable."""
+    """Has slices loaded from copies in a body with this index; a slice of one element is a variable."""
 
-    def __init__(self, array: g.Var, copies: dict[Slice, g.Var]) -> None:
+    def __init__(self, own: tuple[g.Var, ...], array: g.Var, copies: dict[Slice, g.Var]) -> None:
         super().__init__()
-        self.array, self.copies = array, copies
-
-    def partition(self, p: g.Partition) -> g.Partition:
-        self.own = p.index
-        return super().partition(p)
+        self.own, self.array, self.copies = own, array, copies
 
     def rhs(self, r: g.Rhs) -> g.Rhs:
         if isinstance(r, g.Load) and r.array.name == self.array.name:
@@ -130,20 +130,12 @@ class _Copier:
 
     def rhs(self, r: g.Rhs) -> g.Rhs:
         for sliced in self.found.get(id(r), ()):
-            if all(map(self.is_there, sliced.slices, (sliced.array,) * SLICES)):
+            # also where no cell reads them, or there is a condition in front of that
+            if all(self.known.is_there(x, sliced.array) for x in sliced.slices):
                 assert isinstance(r, g.WithLoop)
                 copies = {x: self.copy(sliced.array, x) for x in sliced.slices}
-                r = _FromCopies(sliced.array, copies).with_loop(r)
+                r = replace(r, partitions=tuple(_from_copies(p, sliced.array, copies) for p in r.partitions))
         return self.known.rhs(r)
-
-    def is_there(self, x: Slice, array: g.Var) -> bool:
-        """Whether an array has a slice, also where there is no cell that reads it, or a condition in front of that."""
-        known, extents = self.known, g.extents_of(self.walk.var(array))
-        return all(
-            known.at_most(Sum(0), known.form(a)) and known.at_most(known.form(a).offset(1), known.form(extent))
-            for a, extent in zip(x, extents)
-            if a is not None
-        )
 
     def copy(self, array: g.Var, x: Slice) -> g.Var:
         """Copies a slice."""

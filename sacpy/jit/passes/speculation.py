@@ -18,7 +18,6 @@ there would be no lanes.
 
 from __future__ import annotations
 
-from sacpy.jit.analysis.facts import Sum
 from sacpy.jit.analysis.straight import is_straight_cell
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import bound, rights
@@ -35,23 +34,17 @@ class _Speculator:
         self.known.part = self.part
         self.walk = self.known.walk
         self.walk.take_over(is_there=self.is_there)
-        self.is_vector = False  # whether what is walked runs as vectors
 
     def part(self, p: g.Partition, frame: tuple[g.Atom, ...] | None) -> g.Partition:
-        outer, self.is_vector = self.is_vector, is_straight_cell(p.body, in_place=True)
-        self.walk.speculated = IN_VECTORS if self.is_vector else SPECULATED
+        outer = self.walk.speculated
+        self.walk.speculated = IN_VECTORS if is_straight_cell(p.body, in_place=True) else SPECULATED
         new = self.known.within(p, frame)
-        self.is_vector = outer
-        self.walk.speculated = IN_VECTORS if self.is_vector else SPECULATED
+        self.walk.speculated = outer
         return new
 
     def is_there(self, load: g.Load) -> bool:
-        """Whether an element is there for all indices."""
-        known, array = self.known, self.walk.var(load.array)
-        return self.is_vector and all(
-            known.at_most(Sum(0), known.form(a)) and known.at_most(known.form(a).offset(1), known.form(extent))
-            for a, extent in zip(load.index, g.extents_of(array))
-        )
+        """Whether an element of what runs as vectors is there for all indices."""
+        return self.walk.speculated == IN_VECTORS and self.known.is_there(load.index, load.array)
 
 
 def _may_speculate(w: g.WithLoop) -> bool:

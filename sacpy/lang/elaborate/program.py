@@ -18,7 +18,7 @@ from sacpy.lang.elaborate import expressions, selections, tensors, withloops  # 
 from sacpy.lang.elaborate.context import Context, Failed
 from sacpy.lang.elaborate.functions import Head, function, head, head_text
 from sacpy.lang.elaborate.overlaps import hiding, replaced
-from sacpy.lang.elaborate.scope import KINDS, Entry, Scope, World
+from sacpy.lang.elaborate.scope import KINDS, Entry, Scope, World, words
 from sacpy.lang.elaborate.usertypes import BaseType, FunctionParameter
 from sacpy.lang.infer import Inference, Inferrer
 from sacpy.lang.modules import Loader, ModuleInfo
@@ -332,8 +332,7 @@ class ElaboratedProgram(Record, repr=False, weak=True):
         return problems
 
     def _unknown_symbol(self, clause: ast.Interface, other: Scope, name: str, span: Span) -> Diagnostic:
-        names = {n for what in KINDS for n in other.exported_names(what) if n[:1].isalpha()}
-        near = closest(name, sorted(names))
+        near = closest(name, words(n for what in KINDS for n in other.exported_names(what)))
         help = f"did you mean {near[0]}?" if near else f"see what {clause.module} exports"
         return Diagnostic(
             "E0308",

@@ -18,7 +18,7 @@ from sacpy.lang.elaborate.calls import in_kind, match
 from sacpy.lang.elaborate.context import Context
 from sacpy.lang.elaborate.conversions import conversion, conversion_help
 from sacpy.lang.elaborate.function_parameters import problem
-from sacpy.lang.elaborate.scope import Entry
+from sacpy.lang.elaborate.scope import Entry, words
 from sacpy.lang.elaborate.usertypes import BUILTINS, BaseType, FunctionParameter
 from sacpy.lang.source import Span
 from sacpy.lang.suggest import USUAL, macros, use_line
@@ -53,7 +53,7 @@ def unknown_function(cx: Context, function: ast.QName, span: Span) -> NoReturn:
         other = cx.program.world.scope(function.module, function.span) if function.module else None
         names = (other.exported_names if other else cx.scope.names)("functions")
         own = [] if other else macros(span.source, True)
-        near = closest(function.name, [*sorted(n for n in names if n[:1].isalpha()), *own])
+        near = closest(function.name, [*words(names), *own])
     edit = None
     if near and not owners:
         meant = f"{function.module}::{near[0]}" if function.module else near[0]

@@ -7,6 +7,7 @@ umbrellas is one function.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 from weakref import ref
 
@@ -22,6 +23,11 @@ from sacpy.nodes import Node, Record, field, replace
 
 Kind = Literal["functions", "types", "objects"]
 KINDS: tuple[Kind, ...] = ("functions", "types", "objects")
+
+
+def words(names: Iterable[str]) -> list[str]:
+    """Those of some names that are words, in order: neither operators nor what begins with `_`."""
+    return sorted(n for n in names if n[:1].isalpha())
 
 
 class Entry(Node, eq=False, repr=False):

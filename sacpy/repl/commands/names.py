@@ -6,7 +6,7 @@ from sacpy.base.spelling import closest
 from sacpy.lang import ast
 from sacpy.lang.diagnostics import SacError
 from sacpy.lang.elaborate.functions import head_text
-from sacpy.lang.elaborate.scope import Entry
+from sacpy.lang.elaborate.scope import Entry, words
 from sacpy.lang.printer import print_definition
 from sacpy.lang.source import NOWHERE
 from sacpy.repl.commands.command import Command, refused
@@ -72,7 +72,7 @@ def _visible(engine: Engine, name: str) -> list[str]:
     """The functions that a name could mean: those at hand; of `Module::name` those of the module."""
     module, _, _ = name.rpartition("::")
     if not module:
-        return sorted(n for n in engine.program.main.names("functions") if n[:1].isalpha())
+        return words(engine.program.main.names("functions"))
     try:
         return [f"{module}::{n}" for n in engine.program.world.scope(module, NOWHERE).exported_names("functions")]
     except SacError:  # there is no such module
