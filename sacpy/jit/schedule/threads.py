@@ -75,14 +75,12 @@ def threads_of(part: Part, goals: Sequence[Goal]) -> Threads:
     return Threads(PLAIN)
 
 
-def short_of(part: Part, goals: Sequence[Goal]) -> LoopNest | None:
+def short_of(part: Part) -> LoopNest | None:
     """The nest of a short row in a loop, which stands in place: to ask how it is dealt out, and to call a function for
     it, takes longer than some elements. None where the code is too long to be there twice, or has loops inside."""
     if not isinstance(part, LoopNest) or part.partition.rank != 1 or part.tiles is not None or part.products:
         return None
-    if len(part.body.statements) > SMALL:
-        return None
-    if not is_straight(part.body):
+    if len(part.body.statements) > SMALL or not is_straight(part.body):
         return None
     return replace(part, loops=tuple(loop for loop in part.loops if loop.tag not in ("stretch", "long")))
 

@@ -138,4 +138,4 @@ def _group(
         part = rows_of(group, goals, context)
     if not spreads:
         return Group(tuple(group), goals, part)
-    return Group(tuple(group), goals, part, threads_of(part, goals), short_of(part, goals) if inside else None)
+    return Group(tuple(group), goals, part, threads_of(part, goals), short_of(part) if inside else None)
