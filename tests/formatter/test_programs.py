@@ -33,7 +33,7 @@ def tree(path: Path, text: str) -> object:
 
 
 @pytest.mark.parametrize("path", FILES, ids=str)
-@pytest.mark.sample(2)
+@pytest.mark.sample(3)
 def test_formatting_keeps_the_tree_and_is_done_once(path: Path) -> None:
     try:
         new = formatted(path)

@@ -13,7 +13,7 @@ from sacpy.jit.ir.graph_verify import verify
 from sacpy.jit.kernels import KernelOptions, Launch, Plan, Refused, Template, build
 from sacpy.nodes import replace
 from tests.jit import graph_evaluator
-from tests.jit.graph_evaluator import CheckFailed, evaluate
+from tests.jit.graph_evaluator import CheckFailed, Env, Many, evaluate
 from tests.jit.kernel_evaluator import run_plan
 from tests.jit.pass_tools import _bits
 
@@ -26,26 +26,30 @@ class OnKernels(graph_evaluator.Evaluator):
 
     def __init__(self, unit: Unit, options: KernelOptions | None = None, parameters: Parameters | None = None) -> None:
         super().__init__(unit)
+        self.plain = graph_evaluator.Evaluator(unit)
         self.options = options
         self.parameters = parameters
         self.templates: dict[int, Template] = {}
         self.plans: list[Plan] = []
         self.refused: list[str] = []
 
-    def rhs(self, r: Rhs, targets: Sequence[Var]) -> list[Value]:
+    def rhs(self, r: Rhs, targets: Sequence[Var]) -> Callable[[Env], Many]:
         if not isinstance(r, WithLoop):
             return super().rhs(r, targets)
+        return lambda env: self.run(r, targets, env)
+
+    def run(self, r: WithLoop, targets: Sequence[Var], env: Env) -> Many:
         try:
             template = self.templates.get(id(r)) or build(
                 r, targets, {f.name: f for f in self.unit.functions}, self.options
             )
         except Refused as refused:
             self.refused.append(refused.reason)
-            return graph_evaluator.Evaluator.rhs(_Plain(self), r, targets)
+            return self.plain.value(r, env, targets)
         self.templates[id(r)] = template
-        plan = template.plan(tuple(self.env[name] for name in template.inputs), self.parameters)
+        plan = template.plan(tuple(env[name] for name in template.inputs), self.parameters)
         self.plans.append(plan)
-        results, failed = run_plan(plan, {name: self.env[name] for name in template.source.free})
+        results, failed = run_plan(plan, {name: env[name] for name in template.source.free})
         if failed:
             raise CheckFailed(failed[0])
         return [results[t.name] for t in targets]
@@ -54,14 +58,6 @@ class OnKernels(graph_evaluator.Evaluator):
     def launches(self) -> list[Launch]:
         """All launches."""
         return [launch for plan in self.plans for launch in plan.launches]
-
-
-class _Plain(graph_evaluator.Evaluator):
-    """A plain evaluator with the variables of another."""
-
-    def __init__(self, other: graph_evaluator.Evaluator) -> None:
-        super().__init__(other.unit)
-        self.env = dict(other.env)
 
 
 def on_kernels(

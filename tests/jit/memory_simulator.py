@@ -28,7 +28,7 @@ from sacpy.jit.analysis.ints import Ints
 from sacpy.jit.host.lowering import recursive
 from sacpy.jit.host.takeover import takes
 from sacpy.jit.ir import graph as g
-from tests.jit.graph_evaluator import Evaluator, WithLoops, _input, _output
+from tests.jit.graph_evaluator import Evaluator, _input, _output
 from tests.jit.simulated_blocks import Running
 from tests.jit.simulated_memory import Fault, Heap, Lying, Memory, Place, replace_lying
 
@@ -83,8 +83,7 @@ class Simulator(Heap):
             raise TooLong
 
     def op(self, r: g.Op) -> Any:
-        self.pure.env = self.env
-        return self.pure.op(r)
+        return self.pure.value(r, {a.name: self.env[a.name] for a in r.args if isinstance(a, g.Var)})[0]
 
     def load(self, r: g.Load) -> Any:
         array, index = self.env[r.array.name], self.shape(r.index)
@@ -96,13 +95,12 @@ class Simulator(Heap):
     def whole(self, w: g.WithLoop) -> list[Any]:
         """The results of a with-loop, as values."""
         self.step(prod(self.shape(w.frame or ())))
-        pure = Evaluator(self.unit)
-        pure.env = {name: v.value if isinstance(v, Lying) else v for name, v in self.env.items()}
-        return WithLoops(pure).run(w)
+        plain = {name: v.value if isinstance(v, Lying) else v for name, v in self.env.items()}
+        return list(self.pure.value(w, plain))
 
     def indices(self, p: g.Partition) -> Iterable[tuple[int, ...]]:
-        self.pure.env = self.env
-        return WithLoops(self.pure).indices(p)
+        run = self.pure.once(p, self.pure.indices)
+        return run({**self.pure.constants, **self.env})
 
     # ---- blocks
 

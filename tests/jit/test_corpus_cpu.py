@@ -18,6 +18,7 @@ def name_of(path: Path) -> str:
     return path.relative_to(CORPUS).with_suffix("").as_posix()
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "program", [pytest.param(p, marks=[pytest.mark.long] * (name_of(p) in LONG), id=name_of(p)) for p in PROGRAMS]
 )

@@ -245,7 +245,7 @@ LONG = {"ComplexIO::print/3", "FibreIO::FibrePrint/2", "String::tos/2"}
         if not FAMILIES.fullmatch(name)
     ],
 )
-@pytest.mark.sample(2)
+@pytest.mark.sample(4)
 def test_a_native_asks_for_room(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if name in NO_MEMORY:
         pytest.skip(NO_MEMORY[name])

@@ -30,6 +30,7 @@ def errors(workspace: Workspace, text: str) -> list[Diagnostic]:
     return [d for d in found if d.severity == "error"]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", ROWS)
 def test_row(workspace: Workspace, name: str) -> None:
     row, text = ROWS[name], sample(ROWS[name])
