@@ -16,6 +16,7 @@ from sacpy.jit.host import layout
 from sacpy.jit.host.gate_text import GATE
 from sacpy.jit.host.room import ROOM
 from sacpy.jit.host.runtime_blocks import BLOCKS, FREED, KEPT, field
+from sacpy.jit.host.measured import MEASURED
 from sacpy.jit.host.threads import POOL, SLOW
 from sacpy.jit.llvm.legal import constant
 
@@ -384,4 +385,4 @@ several:
 
 def runtime_ir() -> str:
     """The text of the runtime's module."""
-    return FRAMES + BLOCKS + ROOM + FREED + KEPT + ARRAYS + CHUNKS + PLACES + POOL + GATE
+    return FRAMES + BLOCKS + ROOM + FREED + KEPT + ARRAYS + CHUNKS + PLACES + POOL + MEASURED + GATE

@@ -10,7 +10,8 @@ so none works for a loop that has ended.
 
 To wake a helper takes its thread some twenty microseconds, as long as many a loop. So helpers that sleep are woken, and
 those that are wanting are created, for a loop with much work, or for several close together, or when a loop takes
-longer than was thought. Until then its thread works alone, chunk by chunk (`done_alone`).
+longer than was thought. Until then its thread works alone, chunk by chunk (`done_alone`); and for good, where that is
+measured to take less time (`measured`).
 
 A process that was forked has no helpers, and may have been copied at any moment: `sacpy_forked` makes the pool there as
 it was in the beginning.
@@ -362,13 +363,19 @@ try:
   %mine = extractvalue {{i32, i1}} %got, 1
   br i1 %mine, label %deal, label %alone
 deal:
-  call void @deal(ptr %job, i64 %threads, i64 %count)
   %helpers = sub i64 %threads, 1
   %size = load i64, ptr @pool_size
   %there = icmp sge i64 %size, %helpers
   %dozing = load atomic i64, ptr @pool_asleep seq_cst, align 8
   %up = icmp eq i64 %dozing, 0
   %ready = and i1 %there, %up
+  %faster = call i1 @done_alone_is_faster(ptr %body, double %amount, i1 %ready)
+  br i1 %faster, label %leave, label %share
+leave:
+  store atomic i32 0, ptr @pool_busy release, align 4
+  br label %alone
+share:
+  call void @deal(ptr %job, i64 %threads, i64 %count)
   br i1 %ready, label %publish, label %weigh
 weigh:
   %through = call i1 @done_alone(ptr %frame, ptr %job, double %amount)
