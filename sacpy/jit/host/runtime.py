@@ -14,9 +14,9 @@ import sys
 
 from sacpy.jit.host import layout
 from sacpy.jit.host.gate_text import GATE
+from sacpy.jit.host.measured import MEASURED
 from sacpy.jit.host.room import ROOM
 from sacpy.jit.host.runtime_blocks import BLOCKS, FREED, KEPT, field
-from sacpy.jit.host.measured import MEASURED
 from sacpy.jit.host.threads import POOL, SLOW
 from sacpy.jit.llvm.legal import constant
 
