@@ -30,7 +30,8 @@ define i32 @ask(ptr %body, double %amount, i32 %ready) {{
 WORK = 50_000.0
 BODY = 0x7F0012345678
 
-Times = Callable[[int], int]
+Times = Callable[[int], int]  # nanoseconds of a round
+Work = Callable[[int], float]
 
 
 class Pool:
@@ -94,7 +95,7 @@ def test_first_rounds_and_one_that_was_held_up_do_not_count(pool: Pool, faster: 
 
 def test_work_may_change_from_round_to_round(pool: Pool) -> None:
     def work(i: int) -> float:
-        return WORK * (200 - i) / 200
+        return WORK * (120 - i) / 120
 
     def time(each: float) -> Times:
         return lambda i: int(each * work(i))
@@ -126,6 +127,20 @@ def test_loops_that_follow_one_another_agree(pool: Pool) -> None:
         if i == SOON - 1:
             assert ways == [True, True]
     assert last == [False, False]
+
+
+def test_one_that_joined_later_is_tried_with_the_other(pool: Pool) -> None:
+    """Each is faster the way the other one goes, so that one alone never changes."""
+    ways, late = [False, False], 30
+    tried = []
+    for i in range(SOON + AGAIN + 3 * TRIED):
+        for k in range(2 if i >= late else 1):
+            ways[k] = pool.is_alone(BODY + 64 * k)
+            pool.now.value += 10_000 if not any(ways) else 15_000 if all(ways) else 30_000
+        tried.append(tuple(ways))
+    again = SOON + AGAIN
+    assert tried[again : again + 2 * TRIED] == [(False, False)] * TRIED + [(True, True)] * TRIED
+    assert set(tried[again + 2 * TRIED :]) == {(False, False)}
 
 
 def test_rounds_without_helpers_do_not_count(pool: Pool) -> None:
