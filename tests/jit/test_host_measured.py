@@ -130,17 +130,18 @@ def test_loops_that_follow_one_another_agree(pool: Pool) -> None:
 
 
 def test_one_that_joined_later_is_tried_with_the_other(pool: Pool) -> None:
-    """Each is faster the way the other one goes, so that one alone never changes."""
-    ways, late = [False, False], 30
-    tried = []
-    for i in range(SOON + AGAIN + 3 * TRIED):
+    """At first, for as long as both have short trials, memory is new; then each is faster the way the other one goes,
+    so that neither changes on its own."""
+    late, new, ways, tried = 30, 2 * SOON, [False, False], []
+    for i in range(SOON + AGAIN + late + 3 * TRIED):
         for k in range(2 if i >= late else 1):
             ways[k] = pool.is_alone(BODY + 64 * k)
-            pool.now.value += 10_000 if not any(ways) else 15_000 if all(ways) else 30_000
+            mixed = len(set(ways)) > 1
+            pool.now.value += 30_000 if mixed else 15_000 if ways[0] else 100_000 if i < new else 10_000
         tried.append(tuple(ways))
-    again = SOON + AGAIN
-    assert tried[again : again + 2 * TRIED] == [(False, False)] * TRIED + [(True, True)] * TRIED
-    assert set(tried[again + 2 * TRIED :]) == {(False, False)}
+    again = SOON + AGAIN + late
+    assert set(tried[again - SOON : again]) == {(True, True)}
+    assert set(tried[again + 2 * TRIED + 1 :]) == {(False, False)}
 
 
 def test_rounds_without_helpers_do_not_count(pool: Pool) -> None:
