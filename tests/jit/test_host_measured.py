@@ -9,7 +9,7 @@ from math import inf, nan
 import pytest
 
 from sacpy.jit.host.compile import Linked
-from sacpy.jit.host.measured import AGAIN, LARGE, LOOPS, MARGIN, MEASURED, SETTLING, SOON, TRIED
+from sacpy.jit.host.measured import AGAIN, LARGE, LOOPS, MARGIN, MEASURED, PAUSE, SETTLING, SOON, TRIED
 from sacpy.jit.host.translate import Task, translated
 
 AROUND = f"""
@@ -149,6 +149,18 @@ def test_rounds_without_helpers_do_not_count(pool: Pool) -> None:
         assert not pool.is_alone(ready=i % 2 > 0)
         pool.now.value += 1000
     assert not any(pool.ways(1, always(1), always(1)))
+
+
+@pytest.mark.parametrize("before", [3, TRIED, TRIED + 5])
+def test_a_trial_in_which_there_is_a_pause_begins_anew(pool: Pool, before: int) -> None:
+    pool.ways(before, always(9000), always(1000))
+    pool.now.value += 2 * PAUSE
+    found = pool.ways(3 * TRIED, always(4000), always(5000))  # what was measured before does not count
+    assert found == [False] * (TRIED + 1) + [True] * TRIED + [False] * (TRIED - 1)
+
+
+def test_what_is_seldom_is_for_all_threads(pool: Pool) -> None:
+    assert not any(pool.ways(SOON, always(2 * PAUSE), always(PAUSE // 2)))
 
 
 @pytest.mark.parametrize("work", [LARGE, 2 * LARGE, inf, nan])

@@ -16,14 +16,15 @@ from sacpy.jit.llvm.legal import constant
 
 LOOPS = 256  # loops that are known at a time, a power of two; who comes to another's place begins anew
 LOOPS_BITS = LOOPS.bit_length() - 1
-TRIED = 12  # rounds each way
-SETTLING = 4  # rounds of these that do not count: memory moves from cache to cache
+TRIED = 8  # rounds each way
+SETTLING = 3  # rounds of these that do not count: memory moves from cache to cache
+PAUSE = 1_000_000  # nanoseconds from an entry to the next after which a trial begins anew: caches have other things
 SOON = 100  # rounds after which a loop is tried again for the first time: at first memory is new, and threads are
 AGAIN = 1000  # rounds after which it is tried again later
-LARGE = 4_000_000.0  # work (see `host/work`), some half a millisecond, from which a loop is for all threads in any case
+LARGE = 600_000.0  # work (see `host/work`), some 80 microseconds, from which a loop is for all threads in any case
 MARGIN = 0.95  # of the time on several threads that it must take alone
 
-# A loop: its body, rounds since the trial began, when it was entered last (0: that does not count), its work then, the
+# A loop: its body, rounds since the trial began, when it was entered last, its work then, the
 # number of the trial among all loops', and how many it has had; and for each way the sum of nanoseconds per unit of
 # work, and the largest of these, which is left out.
 _FIELDS = ("body", "rounds", "entered", "work", "trial", "trials")
@@ -101,25 +102,31 @@ decided:
 measure:
   %second = icmp uge i64 %round, {TRIED}
   %counts = or i1 %second, %ready
-  br i1 %counts, label %clock, label %skip
-skip:
-  store i64 0, ptr %entered_at
-  br label %no
+  br i1 %counts, label %clock, label %anew
 clock:
   %now = call i64 @clock()
   %entered = load i64, ptr %entered_at
   %work = load double, ptr %work_at
   store i64 %now, ptr %entered_at
   store double %amount, ptr %work_at
+  %period = sub i64 %now, %entered
+  %long = icmp sgt i64 %period, {PAUSE}
+  %later = icmp ne i64 %round, 0
+  %paused = and i1 %later, %long
+  br i1 %paused, label %anew, label %phase
+anew:
+  %at = phi i64 [0, %measure], [%now, %clock]
+  store i64 %at, ptr %entered_at
+  store i64 0, ptr %rounds_at
+  %sums = getelementptr i64, ptr %loop, i64 {_WAYS}
+  call void @llvm.memset.p0.i64(ptr align 8 %sums, i8 0, i64 32, i1 false)
+  br label %no
+phase:
   %start = select i1 %second, i64 {TRIED}, i64 0
   %within = sub i64 %round, %start
   %settled = icmp uge i64 %within, {SETTLING}
-  br i1 %settled, label %whole, label %count
-whole:
-  %there = icmp ne i64 %entered, 0
-  br i1 %there, label %add, label %again
+  br i1 %settled, label %add, label %count
 add:
-  %period = sub i64 %now, %entered
   %time = sitofp i64 %period to double
   %each = fdiv double %time, %work
   %way = select i1 %second, i64 {_WAYS + 2}, i64 {_WAYS}
@@ -135,8 +142,6 @@ add:
   br label %count
 count:
   store i64 %after, ptr %rounds_at
-  br label %again
-again:
   ret i1 %second
 no:
   ret i1 false
