@@ -18,7 +18,7 @@ from sacpy.jit.schedule.loops import Context, Goal, IntoArray, IntoFold, LoopNes
 from sacpy.jit.schedule.nests import SMALL
 from sacpy.nodes import replace
 
-WORTH = 20000.0  # work (see `host/work`) from which a loop is cut into chunks: five to ten microseconds
+WORTH = 40000.0  # work (see `host/work`) from which a loop is cut into chunks: five to ten microseconds
 PER_CHUNK = 5000.0  # small beside what threads take to come together, so that their shares can be even
 TILED_CHUNKS = 12  # tiles load a whole matrix per chunk: rather a few large ones
 TILED_ROWS = 48
