@@ -22,6 +22,7 @@ from benchmarks import (
     circuits,
     circuits_compiling,
     compare,
+    dealing,
     interpreter,
     native,
     parallel,
@@ -52,6 +53,7 @@ LIMITED: dict[str, Callable[[argparse.Namespace], list[Row]]] = {
     "prompt": lambda options: [*prompt.measure(options.repetitions), *terminal.measure(options.repetitions)],
     "native": lambda options: native.measure(options.repetitions),
     "parallel": lambda options: parallel.measure(options.repetitions),
+    "dealing": lambda options: dealing.measure(options.repetitions),
     "triangles": lambda options: triangles.measure(options.repetitions),
 }
 """Parts that are rows with limits."""
