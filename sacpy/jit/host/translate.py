@@ -21,6 +21,11 @@ TASKS = 256
 # LLVM's level for the passes: with vectorised loops the code is as fast as with the higher ones, which take half as
 # long again
 PIPELINE = 1
+# Loop strength reduction takes most of the time of generating code, and gains nothing on what is generated here.
+STRENGTH_REDUCTION = "disable-lsr"
+# Where a stride is not known, LLVM makes vectors for the stride 1 alone, which is not what such loops have here: the
+# last axis has it by construction. Else it loads the elements of a vector one by one.
+UNIT_STRIDES = "enable-mem-access-versioning"
 
 
 class Task(NamedTuple):
@@ -69,7 +74,8 @@ def optimised(task: Task) -> Any:
     tuning.slp_vectorization = False
     tuning.loop_unrolling = False  # what pays is unrolled by the vectoriser; the rest only takes time to compile
     builder = llvm.create_pass_builder(made, tuning)
-    builder.getModulePassManager().run(module, builder)
+    with _with_option(UNIT_STRIDES, inside=False):
+        builder.getModulePassManager().run(module, builder)
     if task.little:
         in_proportion = llvm.create_new_module_pass_manager()
         in_proportion.add_sroa_pass()
@@ -82,17 +88,16 @@ def optimised(task: Task) -> Any:
 def emitted(module: Any, task: Task, portable: bool = False) -> bytes:
     """The code of a module that has been through LLVM's passes."""
     made = machine(0 if task.little else task.level, portable)
-    with _quickly():
+    with _with_option(STRENGTH_REDUCTION, inside=True):
         found: bytes = made.emit_assembly(module).encode() if task.assembly else made.emit_object(module)
     return found
 
 
 @contextmanager
-def _quickly() -> Iterator[None]:
-    """Inside, LLVM does without loop strength reduction, which takes most of the time of generating code, and gains
-    nothing on what is generated here. The switch is the whole process's."""
-    llvm.set_option("sacpy", "-disable-lsr=true")
+def _with_option(name: str, inside: bool) -> Iterator[None]:
+    """A switch of LLVM's, which is the whole process's: inside so, outside the other way, as LLVM has it."""
+    llvm.set_option("sacpy", f"-{name}={str(inside).lower()}")
     try:
         yield
     finally:
-        llvm.set_option("sacpy", "-disable-lsr=false")
+        llvm.set_option("sacpy", f"-{name}={str(not inside).lower()}")
