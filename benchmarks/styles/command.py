@@ -77,6 +77,7 @@ STYLES = {
     "closure": Style(lambda r, n: (r.random((n, n)) < 1.5 / n,), (256, 33), dtype=np.bool_),
     "elimination": Style(_dominant, (256, 33)),
     "exchanged_rows": Style(_dominant, (256, 33)),
+    "standard_columns": Style(_cube(2), (512, 9)),
     "clusters": Style(lambda r, n: (r.random((n, 8)), r.random((POINTS, 8))), (16, 5)),
 }
 

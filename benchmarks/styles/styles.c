@@ -376,3 +376,21 @@ void clusters(double *restrict out, const double *restrict centres, const double
             out[q * d + j] /= count[q] > 1 ? count[q] : 1;
     free(count);
 }
+
+void standard_columns(double *restrict out, const double *restrict a, int64_t m, int64_t n)
+{
+    double *mean = calloc(2 * n, sizeof(double)), *deviation = mean + n;
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t j = 0; j < n; j++) {
+            mean[j] += a[i * n + j];
+            deviation[j] += a[i * n + j] * a[i * n + j];
+        }
+    for (int64_t j = 0; j < n; j++) {
+        mean[j] /= m;
+        deviation[j] = sqrt(deviation[j] / m - mean[j] * mean[j]);
+    }
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t j = 0; j < n; j++)
+            out[i * n + j] = (a[i * n + j] - mean[j]) / deviation[j];
+    free(mean);
+}

@@ -58,6 +58,7 @@ def test_a_sample_goes_everywhere(sample: Findings) -> None:
         "distribute",
         "assigning",
         "private",
+        "axis_invariant",
         "slices",
         "speculation",
         "carried",

@@ -118,6 +118,7 @@ SHAPING = (
     Step("flatten", NESTS, "cells that are with-loops become axes; folding is done, and wants cells whole"),
     Step("fuse", NESTS, "with-loops over the same indices become one"),
     Step("invariant", LOOPS, "out of loops, before these are divided and there are more of them"),
+    Step("axis_invariant", NESTS, "what cells of a column have in common, before partitions are cut"),
     Step("columns", _columns, "what lanes load far apart lies side by side, while partitions are whole", "cpu"),
     Step("parity_partitions", NESTS, "cells chosen by a remainder get steps, as programmed", "cpu"),
     Step("disjoint", NESTS, "partitions that overlap are cut, which `split` and the writers build on"),

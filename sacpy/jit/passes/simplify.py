@@ -349,8 +349,10 @@ class Simplifier(Walker):
             w = replace(w, operators=tuple(self.filled(o, w) if isinstance(o, g.Modarray) else o for o in w.operators))
         if len(targets) == 1 and not self.laid_out(w) and (source := self.copied_array(w)) is not None:
             self.alias(targets[0], source)
-            return
-        super().define(targets, w, span)
+        elif len(targets) == 1 and key_of(w) is not None:
+            self._define_once(targets, w, span)
+        else:
+            super().define(targets, w, span)
 
     def filled(self, o: g.Modarray, w: g.WithLoop) -> g.Operator:
         """Replacing cells of an array that is full of one scalar as making one, which fills what is not replaced
