@@ -136,8 +136,11 @@ class _Mover(Walker):
     def without_common(self, w: g.WithLoop, p: g.Partition) -> g.Partition:
         """A partition without what its cells have in common, which is computed here."""
         made: set[str] = set()
+        frames: dict[tuple[int, ...], tuple[g.Atom, ...]] = {}
         while (found := _common(w, p, made)) is not None:
-            arrays = self.computed(w, p, found)
+            if found.axes not in frames:
+                frames[found.axes] = tuple(self.extents(w, p, found.axes))
+            arrays = self.computed(p, found, frames[found.axes])
             made.update(array.name for array in arrays)
             index = tuple(p.index[k] for k in found.axes)
             loads = tuple(g.Let((v,), g.Load(array, index)) for v, array in zip(found.values, arrays))
@@ -145,9 +148,8 @@ class _Mover(Walker):
             p = replace(p, body=g.Block((*loads, *kept), p.body.results))
         return p
 
-    def computed(self, w: g.WithLoop, p: g.Partition, common: _Common) -> tuple[g.Var, ...]:
+    def computed(self, p: g.Partition, common: _Common, frame: tuple[g.Atom, ...]) -> tuple[g.Var, ...]:
         """Arrays of the values that cells have in common."""
-        frame = tuple(self.extents(w, p, common.axes))
         index = tuple(self.supply.var(p.index[k].name, g.INT) for k in common.axes)
         body = g.Block(needed_for(common.values, p.body), common.values)
         body = copied(body, dict(zip((p.index[k].name for k in common.axes), index)), self.supply)

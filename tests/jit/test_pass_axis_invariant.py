@@ -1,0 +1,168 @@
+"""What cells have in common along an axis is computed once, on printed graphs; the results are the same."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import sacpy
+from sacpy.jit.passes import axis_invariant, optimise
+from tests.jit.graph_text import unit
+from tests.jit.native_tools import agree_on
+from tests.jit.pass_tools import assert_keeps_meaning, check, unchanged
+
+SCALED = """
+function f(int n, int m, double[n,m] a, double[m] b, int c)
+    double q0 = load b[0]
+    double[n,m] r = with [n,m] disjoint{complete}
+        genarray double default 0.0
+        part [{lower}] <= [i,j] < [{upper}]{step}
+            {before}
+            double s = with disjoint
+                fold from 0.0 by (double s1), (double s2)
+                    double s3 = add s1, s2
+                    give s3
+                part [0] <= [k] < [{terms}]
+                    double x = load a[{row},{column}]
+                    yield x
+            double d = sqrt s
+            double y = load a[i,j]
+            double z = div y, d
+            {after}
+            yield {value}
+    return n, m, r
+"""
+FINE = {
+    "complete": " complete",
+    "lower": "0,0",
+    "upper": "n,m",
+    "step": "",
+    "before": "double q = load b[j]",
+    "terms": "n",
+    "row": "k",
+    "column": "j",
+    "after": "double v = mul z, q",
+    "value": "v",
+}
+ONCE = """
+function f(int n, int m, double[n,m] a, double[m] b, int c)
+    double q0 = load b[0]
+    bool some = lt 0, n
+    int extent = select some, m, 0
+    double[extent] s.2 = with [extent] disjoint complete
+        genarray double default 0.0
+        part [0] <= [j.1] < [extent]
+            double s.1 = with disjoint
+                fold from 0.0 by (double s1.1), (double s2.1)
+                    double s3.1 = add s1.1, s2.1
+                    give s3.1
+                part [0] <= [k.1] < [n]
+                    double x.1 = load a[k.1,j.1]
+                    yield x.1
+            yield s.1
+    double[extent] d.2 = with [extent] disjoint complete
+        genarray double default 0.0
+        part [0] <= [j.2] < [extent]
+            double s.3 = load s.2[j.2]
+            double d.1 = sqrt s.3
+            yield d.1
+    double[n,m] r = with [n,m] disjoint complete
+        genarray double default 0.0
+        part [0,0] <= [i,j] < [n,m]
+            double d = load d.2[j]
+            double s = load s.2[j]
+            double q = load b[j]
+            double y = load a[i,j]
+            double z = div y, d
+            double v = mul z, q
+            yield v
+    return n, m, r
+"""
+
+
+def scaled(**changed: str) -> str:
+    return SCALED.format(**(FINE | changed))
+
+
+def test_a_sum_down_a_column_is_made_once_and_what_follows_from_it() -> None:
+    check(axis_invariant.run, scaled(), ONCE)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"row": "i", "column": "k", "terms": "m"},  # along a row: it stands in front of the loop over columns
+        {"row": "k", "column": "0"},  # everywhere the same, which is moved elsewhere
+        {"before": "double q = load b[j]\n            bool p = lt 0, n\n            check p : something"},
+        {"step": " step [2,2] width [1,1]", "complete": ""},
+        {"lower": "0,1", "complete": ""},  # there would be values that nobody needs
+        {"upper": "3,m", "complete": ""},  # for three rows
+        {"upper": "n,m", "terms": "2"},  # which is soon done
+        {"before": "int l = add i, 0\n            double q = load b[j]", "row": "l", "terms": "m"},
+    ],
+)  # fmt: skip
+def test_what_is_in_front_of_a_loop_or_worth_little_stays(changed: dict[str, str]) -> None:
+    unchanged(axis_invariant.run, scaled(**changed))
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0), (1, 1), (5, 7), (40, 2)])
+def test_the_results_are_the_same(shape: tuple[int, int]) -> None:
+    rng = np.random.default_rng(shape)
+    u = unit(scaled().replace("    double q0 = load b[0]\n", ""))
+    agree_on(optimise(axis_invariant.run(u), host=True), [(rng.random(shape), rng.random(shape[1]), 1)])
+
+
+def test_random_units_keep_their_meaning() -> None:
+    assert_keeps_meaning(axis_invariant.run, range(60))
+
+
+PROGRAM = """
+use Array: all; use Math: all;
+double[n,m] columns(double[n,m] a) { return { [i,j] -> (a[i,j] - sum(a[.,j]) / tod(n)) / (1.0 + maxval(a[.,j] * a[.,j])) | [i,j] < [n,m] }; }
+double[n,m] first(double[n,m] a) { return { [i,j] -> a[i,j] - exp(a[0,j]) | [i,j] < [n,m] }; }
+double all(double[n,m] a) { return sum({ [i,j] -> a[i,j] * exp(a[n-1,j]) * sin(a[0,j]) | [i,j] < [n,m] }); }
+double[n,m,m] middle(double[n,m] a) { return { [i,j,k] -> a[i,j] + exp(a[i,k]) * tod(j) | [i,j,k] < [n,m,m] }; }
+double[n,m] two(double[n,m] a) { return { [i,j] -> exp(a[0,j]) + a[i,j] | [1,0] <= [i,j] < [n,m]; [i,j] -> exp(a[0,j]) - sum(a[0]) | [0,0] <= [i,j] < [1,m] }; }
+double rounds(double[n,m] a) { s = 0.0; for (q = 0; q < 5; q++) { a = { [i,j] -> a[i,j] / (1.0 + fabs(sum({ [k] -> a[k,j] | [k] < [n] }))) | [i,j] < [n,m] }; s += sum(a); } return s; }
+double[n,m] partly(double[n,m] a) { r = a; if (n > 2) { r = { [i,j] -> a[i,j] * exp(a[2,j]) | [i,j] < [n,m] }; } return r; }
+int[n,m] never(int[n,m] a) { return { [i,j] -> a[i,j] / sum({ [k] -> a[k % n,j] | [k] < [20] }) | [i,j] < [n,m] }; }
+"""  # noqa: E501
+
+
+@pytest.mark.parametrize("name", ["columns", "first", "all", "middle", "two", "rounds", "partly", "never"])
+@pytest.mark.parametrize("shape", [(5, 7), (1, 1), (0, 4), (4, 0), (0, 0), (30, 20)])
+def test_programs_give_what_the_interpreter_gives(name: str, shape: tuple[int, int]) -> None:
+    """Where there is no row nobody looks at the first one, and nobody divides by a sum of no row."""
+    a = np.random.default_rng(shape).random(shape)
+    if name == "never":
+        a = (9 * a).astype(np.int32)
+    found = []
+    for target in ("interp", "cpu"):
+        try:
+            found.append(getattr(sacpy.Session(target=target).compile(PROGRAM), name)(a))
+        except sacpy.SacError as error:
+            found.append(error.diagnostics[0].code)
+    assert isinstance(found[0], str) == isinstance(found[1], str)
+    if isinstance(found[0], str):
+        assert found[0] == found[1]
+    else:
+        np.testing.assert_allclose(found[1], found[0], rtol=1e-12)
+
+
+def test_columns_are_folded_for_all_rows_at_once() -> None:
+    text = sacpy.Session(target="cpu").emit("graph", "columns", PROGRAM)
+    body = text[text.rindex("part [0,0] <= [i,j]") :]
+    assert "fold" not in body
+    assert text.count("fold from") == 2, "two of one column, though the formula has three"
+
+
+def test_equal_folds_are_computed_once() -> None:
+    text = "use Array: all; double f(double[n] a) { return sum(a * a) / (1.0 + sum(a * a)) + maxval(a * a); }"
+    assert sacpy.Session(target="cpu").emit("graph", "f", text).count("fold from") == 2
+
+
+def test_other_folds_are_not() -> None:
+    text = """use Array: all; double f(double[n] a, double[n] b, int k) {
+      return sum(a * a) - sum(a * b) + sum({ [i] -> a[i] * a[i] | [i] < [k] }) + sum({ [i] -> a[i] * a[k] | [i] < [n] })
+             - sum({ [i] -> a[i] + a[i] | [i] < [n] }); }"""
+    assert sacpy.Session(target="cpu").emit("graph", "f", text).count("fold from") == 5
