@@ -9,7 +9,23 @@ from importlib import import_module
 from sacpy.jit.analysis.costs import size
 from sacpy.jit.analysis.facts import LARGE
 from sacpy.jit.beside import checkpoint
-from sacpy.jit.ir.graph import Call, Const, For, Genarray, If, Load, Loop, Rhs, Unit, Update, WithLoop
+from sacpy.jit.ir.graph import (
+    Call,
+    Const,
+    For,
+    Genarray,
+    If,
+    Let,
+    Load,
+    Loop,
+    Op,
+    Rhs,
+    Unit,
+    Update,
+    WithLoop,
+    is_nested,
+)
+from sacpy.jit.ir.operations import ROUTINES
 from sacpy.jit.ir.rewrite import rights
 from sacpy.jit.options import Options
 from sacpy.nodes import Node
@@ -68,6 +84,17 @@ def _columns(unit: Unit) -> bool:
     return any(len(r.index) > 1 and isinstance(r.index[-1], Const) for r in loads)
 
 
+def _shared(unit: Unit) -> bool:
+    """Whether cells of several axes have loops or routines in them."""
+    bodies = (p.body for f in unit.functions for w in rights(f.body, WithLoop) for p in w.partitions if p.rank > 1)
+    return any(
+        is_nested(s.rhs) or (isinstance(s.rhs, Op) and s.rhs.code in ROUTINES)
+        for b in bodies
+        for s in b.statements
+        if isinstance(s, Let)
+    )
+
+
 def _borders(options: Options) -> bool:
     """Whether borders are cut apart."""
     return options.split_borders
@@ -118,7 +145,7 @@ SHAPING = (
     Step("flatten", NESTS, "cells that are with-loops become axes; folding is done, and wants cells whole"),
     Step("fuse", NESTS, "with-loops over the same indices become one"),
     Step("invariant", LOOPS, "out of loops, before these are divided and there are more of them"),
-    Step("axis_invariant", NESTS, "what cells of a column have in common, before partitions are cut"),
+    Step("axis_invariant", _shared, "what cells of a column have in common, before partitions are cut"),
     Step("columns", _columns, "what lanes load far apart lies side by side, while partitions are whole", "cpu"),
     Step("parity_partitions", NESTS, "cells chosen by a remainder get steps, as programmed", "cpu"),
     Step("disjoint", NESTS, "partitions that overlap are cut, which `split` and the writers build on"),
