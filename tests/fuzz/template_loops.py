@@ -204,6 +204,31 @@ def sliced(r: random.Random, name: str) -> Template:
     return Template(text, name, ((b, ("n", "n")), (b, ("n", "n"))), (b, ("n", "n")), 0)
 
 
+def in_common(r: random.Random, name: str) -> Template:
+    """Cells that have in common along an axis what takes long: sums down columns, and what follows from them."""
+    b = number_type(r)
+    shared = [
+        "sum({ [k] -> a[k,j] | [k] < [n] })", "sum({ [k] -> a[k,j] * w[k] | [k] < [n] })", "maxval(a[.,j])",
+        "sum({ [k] -> a[k % n,j] | [k] < [20] })", "sum({ [k,l] -> a[k,l] * a[k,j] | [k,l] < [n,m] })", "a[0,j]",
+        "sum(a[i])", "sum({ [k] -> a[i,k] * a[0,k] | [k] < [m] })",
+    ]  # fmt: skip
+    if b in ("double", "float"):
+        shared += [f"to{b[0]}(exp(tod(a[n-1,j]) / 99.0))", f"to{b[0]}(cos(tod(j)))"]
+    parts = r.choices(shared, k=r.randint(1, 3))
+    value = "a[i,j]"
+    for part in parts:
+        value = r.choice((f"{value} + {part}", f"{value} - {part} * {r.choice(parts)}", f"max({value}, {part})"))
+    lower = r.choice(("", "", "", "[1,0] <= ", "[0,1] <= "))
+    rest = "; [i,j] -> a[i,j] | [i,j] < [n,m]" if lower else ""
+    cells = f"{{ [i,j] -> {value} | {lower}[i,j] < [n,m]{rest} }}"
+    body = r.choice((
+        f"  return {cells};\n", f"  for (q = 0; q < 3; q++) {{ a = {cells}; }}\n  return a;\n",
+        f"  s = sum({cells});\n  return {{ [i,j] -> s + a[i,j] | [i,j] < [n,m] }};\n",
+    ))  # fmt: skip
+    text = f"{b}[n,m] {name}({b}[n,m] a, {b}[n] w)\n{{\n{body}}}\n\n"
+    return Template(text, name, ((b, ("n", "m")), (b, ("n",))), (b, ("n", "m")), 0)
+
+
 def chosen_rows(r: random.Random, name: str) -> Template:
     """Rows of which a condition says which they are, or how they are computed."""
     b = number_type(r)

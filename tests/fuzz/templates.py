@@ -55,6 +55,7 @@ from tests.fuzz.template_loops import (
     gathered,
     growing,
     handed_on,
+    in_common,
     nested,
     pointers,
     scatter,
@@ -87,4 +88,5 @@ TEMPLATES: tuple[Callable[[random.Random, str], Template], ...] = (
     placed, placed, placed, placed, distributed, distributed, apart, apart, apart, apart,
     pointers, pointers, pointers, tables, tables, tables, tables, handed_on, handed_on, handed_on, handed_on,
     bordered, bordered, bordered, bordered, sliced, sliced, sliced, sliced, chosen_rows, chosen_rows, chosen_rows,
+    in_common, in_common, in_common,
 )  # fmt: skip
