@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ import sacpy
 from sacpy.jit.passes import axis_invariant, optimise
 from tests.jit.graph_text import unit
 from tests.jit.native_tools import agree_on
-from tests.jit.pass_tools import assert_keeps_meaning, check, unchanged
+from tests.jit.pass_tools import after, assert_keeps_meaning, check, unchanged
 
 SCALED = """
 function f(int n, int m, double[n,m] a, double[m] b, int c)
@@ -92,7 +94,6 @@ def test_a_sum_down_a_column_is_made_once_and_what_follows_from_it() -> None:
     "changed",
     [
         {"row": "i", "column": "k", "terms": "m"},  # along a row: it stands in front of the loop over columns
-        {"row": "k", "column": "0"},  # everywhere the same, which is moved elsewhere
         {"before": "double q = load b[j]\n            bool p = lt 0, n\n            check p : something"},
         {"step": " step [2,2] width [1,1]", "complete": ""},
         {"lower": "0,1", "complete": ""},  # there would be values that nobody needs
@@ -105,10 +106,60 @@ def test_what_is_in_front_of_a_loop_or_worth_little_stays(changed: dict[str, str
     unchanged(axis_invariant.run, scaled(**changed))
 
 
+def test_what_is_everywhere_the_same_is_a_number() -> None:
+    """Unless there is no cell, which needs it."""
+    text = after(axis_invariant.run, scaled(column="0"))
+    assert re.search(r"bool some\.2 = and some, some\.1\n +double s = if some\.2\n", text)
+    assert "double[extent]" not in text
+
+
+ROUNDS = """
+function f(int n, int m, double[n] a, double[m] b, double t)
+    double r = for k from {first} to {last} step {step} with double y := t
+        {before}
+        double s = with disjoint
+            fold from 0.0 by (double s1), (double s2)
+                double s3 = add s1, s2
+                give s3
+            part [0] <= [i] < [n]
+                double x = load a[i]
+                double x1 = {term}
+                yield x1
+        double z = add y, s
+        next z
+    return r
+"""
+ALIKE = {"first": "0", "last": "m", "step": "1", "before": "double q = load b[k]", "term": "mul x, x"}
+
+
+@pytest.mark.parametrize("changed", [{}, {"first": "m", "last": "0", "step": "-1", "before": "double q = load b[0]"}])
+def test_what_all_rounds_do_alike_is_done_once(changed: dict[str, str]) -> None:
+    text = ROUNDS.format(**(ALIKE | changed))
+    found = after(axis_invariant.run, text)
+    assert found.index("fold from") < found.index("for k") and "else\n" in found
+    for n, m in ((0, 3), (3, 0), (5, 4)):
+        rng = np.random.default_rng(n)
+        u = unit(text.replace(text.split("\n")[3], "") if "b[0]" in text else text)
+        agree_on(axis_invariant.run(u), [(rng.random(n), rng.random(m), 0.5)])
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"term": "mul x, y"},  # what is carried
+        {"term": "mul x, q"},
+        {"before": "bool p = lt 0, n\n        check p : something"},
+    ],
+)
+def test_what_rounds_do_each_in_its_way_stays(changed: dict[str, str]) -> None:
+    unchanged(axis_invariant.run, ROUNDS.format(**(ALIKE | changed)))
+
+
+@pytest.mark.parametrize("column", ["j", "0"])
 @pytest.mark.parametrize("shape", [(0, 3), (3, 0), (1, 1), (5, 7), (40, 2)])
-def test_the_results_are_the_same(shape: tuple[int, int]) -> None:
+def test_the_results_are_the_same(shape: tuple[int, int], column: str) -> None:
     rng = np.random.default_rng(shape)
-    u = unit(scaled().replace("    double q0 = load b[0]\n", ""))
+    u = unit(scaled(column=column).replace("    double q0 = load b[0]\n", ""))
     agree_on(optimise(axis_invariant.run(u), host=True), [(rng.random(shape), rng.random(shape[1]), 1)])
 
 
@@ -125,11 +176,31 @@ double[n,m,m] middle(double[n,m] a) { return { [i,j,k] -> a[i,j] + exp(a[i,k]) *
 double[n,m] two(double[n,m] a) { return { [i,j] -> exp(a[0,j]) + a[i,j] | [1,0] <= [i,j] < [n,m]; [i,j] -> exp(a[0,j]) - sum(a[0]) | [0,0] <= [i,j] < [1,m] }; }
 double rounds(double[n,m] a) { s = 0.0; for (q = 0; q < 5; q++) { a = { [i,j] -> a[i,j] / (1.0 + fabs(sum({ [k] -> a[k,j] | [k] < [n] }))) | [i,j] < [n,m] }; s += sum(a); } return s; }
 double[n,m] partly(double[n,m] a) { r = a; if (n > 2) { r = { [i,j] -> a[i,j] * exp(a[2,j]) | [i,j] < [n,m] }; } return r; }
+double[n] spread(double[n,m] a) { return { [i] -> a[i,0] - sum(a) / tod(n) + sum(a[n-1]) | [i] < [n] }; }
+double variance(double[n,m] a) { return sum({ [i,j] -> pow(a[i,j] - sum(a) / tod(n * m), 2.0) | [i,j] < [n,m] }); }
+double in_order(double[n,m] a) { s = 0.0; for (i = 0; i < n; i++) { s = 0.5 * s + sum(a) * sum(a[0]); } return s; }
+double deeper(double[n,m] a) { return sum({ [i] -> sum({ [j] -> a[i,j] * sum(a[i]) | [j] < [m] }) * sum(a) | [i] < [n] }); }
 int[n,m] never(int[n,m] a) { return { [i,j] -> a[i,j] / sum({ [k] -> a[k % n,j] | [k] < [20] }) | [i,j] < [n,m] }; }
 """  # noqa: E501
 
 
-@pytest.mark.parametrize("name", ["columns", "first", "all", "middle", "two", "rounds", "partly", "never"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "columns",
+        "first",
+        "all",
+        "middle",
+        "two",
+        "rounds",
+        "partly",
+        "spread",
+        "variance",
+        "in_order",
+        "deeper",
+        "never",
+    ],
+)
 @pytest.mark.parametrize("shape", [(5, 7), (1, 1), (0, 4), (4, 0), (0, 0), (30, 20)])
 def test_programs_give_what_the_interpreter_gives(name: str, shape: tuple[int, int]) -> None:
     """Where there is no row nobody looks at the first one, and nobody divides by a sum of no row."""

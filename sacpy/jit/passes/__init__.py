@@ -23,7 +23,6 @@ from sacpy.jit.ir.graph import (
     Unit,
     Update,
     WithLoop,
-    is_nested,
 )
 from sacpy.jit.ir.operations import ROUTINES
 from sacpy.jit.ir.rewrite import rights
@@ -84,15 +83,12 @@ def _columns(unit: Unit) -> bool:
     return any(len(r.index) > 1 and isinstance(r.index[-1], Const) for r in loads)
 
 
-def _shared(unit: Unit) -> bool:
-    """Whether cells of several axes have loops or routines in them."""
-    bodies = (p.body for f in unit.functions for w in rights(f.body, WithLoop) for p in w.partitions if p.rank > 1)
-    return any(
-        is_nested(s.rhs) or (isinstance(s.rhs, Op) and s.rhs.code in ROUTINES)
-        for b in bodies
-        for s in b.statements
-        if isinstance(s, Let)
-    )
+def _repeating(unit: Unit) -> bool:
+    """Whether loops have loops in them, or cells routines."""
+    cells = [p.body for f in unit.functions for w in rights(f.body, WithLoop) for p in w.partitions]
+    rounds = [r.body for f in unit.functions for r in rights(f.body, For)]
+    inside = [s.rhs for b in (*cells, *rounds) for s in b.statements if isinstance(s, Let)]
+    return any(isinstance(r, WithLoop | For | Loop) or (isinstance(r, Op) and r.code in ROUTINES) for r in inside)
 
 
 def _borders(options: Options) -> bool:
@@ -145,7 +141,11 @@ SHAPING = (
     Step("flatten", NESTS, "cells that are with-loops become axes; folding is done, and wants cells whole"),
     Step("fuse", NESTS, "with-loops over the same indices become one"),
     Step("invariant", LOOPS, "out of loops, before these are divided and there are more of them"),
-    Step("axis_invariant", _shared, "what cells of a column have in common, before partitions are cut"),
+    Step(
+        "axis_invariant",
+        _repeating,
+        "what a column's cells, or all rounds, have in common: one loop",
+    ),
     Step("columns", _columns, "what lanes load far apart lies side by side, while partitions are whole", "cpu"),
     Step("parity_partitions", NESTS, "cells chosen by a remainder get steps, as programmed", "cpu"),
     Step("disjoint", NESTS, "partitions that overlap are cut, which `split` and the writers build on"),

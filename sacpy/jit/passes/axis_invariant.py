@@ -15,20 +15,23 @@ once for each index of the other axes.
                                                             s = load t[j]
                                                             ..
 
-That is how columns are scaled by what they sum up to. What depends on the first axes alone needs no array: it stands in
-front of the loop over the next one (`schedule/hoisting`). Where there is no index along the other axes nobody needs the
-values, and none is computed.
+That is how columns are scaled by what they sum up to. What depends on the first axes alone needs no array: it stands
+in front of the loop over the next one (`schedule/hoisting`). What is the same for all cells, or in all rounds of a
+counting loop, is a number; operations and loads that are have been moved before (`invariant`), loops have not. Where
+there is no index nobody needs the values, and none is computed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 from sacpy.jit.analysis.costs import cost
 from sacpy.jit.ir import graph as g
-from sacpy.jit.ir.rewrite import copied, free, needed_for, new_arrays
+from sacpy.jit.ir.operations import ROUTINES
+from sacpy.jit.ir.rewrite import bound, copied, free, needed_for, new_arrays, rights
 from sacpy.jit.passes.units import wherever
 from sacpy.jit.passes.walker import Walker
+from sacpy.lang.constants import zero
 from sacpy.lang.types import REAL
 from sacpy.nodes import Node, replace
 
@@ -63,10 +66,11 @@ def _axes_of(w: g.WithLoop, p: g.Partition) -> dict[str, Axes]:
     return found
 
 
-def _common(w: g.WithLoop, p: g.Partition, made: Collection[str] = ()) -> _Common | None:
+def _common(w: g.WithLoop, p: g.Partition, outermost: bool, made: Collection[str] = ()) -> _Common | None:
     """What is worth doing once, if there is something: first each loop by itself, which may run in tiles then. Where a
-    check stands, what follows may depend on it. `made`: the arrays of what has been found before."""
-    if p.rank < 2 or p.step is not None or p.pragmas or any(isinstance(s, g.Check) for s in p.body.statements):
+    check stands, what follows may depend on it. `outermost`: there may be arrays of it; `made`: those of what has been
+    found before."""
+    if p.pragmas or any(isinstance(s, g.Check) for s in p.body.statements):
         return None
     lets = [s for s in p.body.statements if isinstance(s, g.Let) and s.targets]
     if not any(cost(g.Block((s,))) >= (MORE if made else DEAR) for s in lets):
@@ -75,7 +79,7 @@ def _common(w: g.WithLoop, p: g.Partition, made: Collection[str] = ()) -> _Commo
     groups: dict[Axes, list[g.Let]] = {}
     for s in lets:
         mine = axes[s.targets[0].name]
-        if _is_worth(p, mine):
+        if _is_worth(p, mine, outermost):
             groups.setdefault(mine, []).append(s)
     for mine, group in groups.items():
         for s in group:
@@ -84,7 +88,7 @@ def _common(w: g.WithLoop, p: g.Partition, made: Collection[str] = ()) -> _Commo
                 if found is not None:
                     return found
     for mine, group in groups.items():
-        straight = tuple(s for s in group if not g.is_nested(s.rhs))
+        straight = tuple(s for s in group if mine and not g.is_nested(s.rhs))
         again = any(isinstance(s.rhs, g.Load) and s.rhs.array.name in made for s in straight)
         work = tuple(s for s in straight if isinstance(s.rhs, g.Op))
         if cost(g.Block(work)) >= (MORE if again else DEAR) and any(s.targets[0].base in REAL for s in work):
@@ -94,12 +98,12 @@ def _common(w: g.WithLoop, p: g.Partition, made: Collection[str] = ()) -> _Commo
     return None
 
 
-def _is_worth(p: g.Partition, axes: Axes) -> bool:
-    """Whether values for these axes stand in front of no loop, and are needed again and again."""
-    if not axes or len(axes) == p.rank or axes == frozenset(range(len(axes))):
-        return False
-    if any(p.lower[k] != g.integer(0) for k in axes):
-        return False
+def _is_worth(p: g.Partition, axes: Axes, outermost: bool) -> bool:
+    """Whether values for these axes are needed again and again, and stand in front of no loop as it is."""
+    if axes:
+        prefix = axes == frozenset(range(len(axes)))
+        if prefix or not outermost or p.step is not None or any(p.lower[k] != g.integer(0) for k in axes):
+            return False
     again = 1.0
     for k in frozenset(range(p.rank)) - axes:
         lower, upper = p.lower[k], p.upper[k]
@@ -117,36 +121,78 @@ def _collected(p: g.Partition, axes: Axes, moved: tuple[g.Let, ...]) -> _Common 
     return _Common(tuple(sorted(axes)), moved, values)
 
 
+def _in_all_rounds(r: g.For) -> g.Let | None:
+    """A loop with a number as its result that all rounds of another one do alike. What follows a check may depend on
+    it."""
+    inside = bound(r.body) | {r.index.name} | {v.name for v in r.params}
+    for s in r.body.statements:
+        if isinstance(s, g.Check):
+            return None
+        code = g.Block((s,))
+        if g.is_nested(s.rhs) and cost(code) >= DEAR and _is_number(s) and inside.isdisjoint(free(code)):
+            return s
+    return None
+
+
+def _is_number(s: g.Let) -> bool:
+    return bool(s.targets) and all(isinstance(t.type, g.ScalarType) for t in s.targets)
+
+
 class _Mover(Walker):
     def __init__(self, function: g.Function) -> None:
         super().__init__(function)
         self.depth = 0  # of with-loops around
 
     def rhs(self, r: g.Rhs) -> g.Rhs:
-        if not isinstance(r, g.WithLoop):
-            return super().rhs(r)
-        if not self.depth:
-            r = replace(r, partitions=tuple(self.without_common(r, p) for p in r.partitions))
-        self.depth += 1
-        try:
-            return super().rhs(r)
-        finally:
-            self.depth -= 1
+        if isinstance(r, g.WithLoop):
+            self.depth += 1
+            try:
+                new = super().rhs(r)
+            finally:
+                self.depth -= 1
+            assert isinstance(new, g.WithLoop)
+            return replace(new, partitions=tuple(self.without_common(new, p) for p in new.partitions))
+        r = super().rhs(r)
+        if isinstance(r, g.For):
+            while (s := _in_all_rounds(r)) is not None:
+                first, last = (r.lower, r.upper) if r.step > 0 else (r.upper, r.lower)
+                self.out.append(self.unless_empty(self.are_some([(first, last)]), (s,), s.targets))
+                kept = tuple(x for x in r.body.statements if x is not s)
+                r = replace(r, body=g.Block(kept, r.body.results))
+        return r
 
     def without_common(self, w: g.WithLoop, p: g.Partition) -> g.Partition:
         """A partition without what its cells have in common, which is computed here."""
         made: set[str] = set()
         frames: dict[tuple[int, ...], tuple[g.Atom, ...]] = {}
-        while (found := _common(w, p, made)) is not None:
-            if found.axes not in frames:
-                frames[found.axes] = tuple(self.extents(w, p, found.axes))
-            arrays = self.computed(p, found, frames[found.axes])
-            made.update(array.name for array in arrays)
-            index = tuple(p.index[k] for k in found.axes)
-            loads = tuple(g.Let((v,), g.Load(array, index)) for v, array in zip(found.values, arrays))
+        while (found := _common(w, p, not self.depth, made)) is not None:
             kept = tuple(s for s in p.body.statements if s not in found.statements)
-            p = replace(p, body=g.Block((*loads, *kept), p.body.results))
+            if found.axes:
+                if found.axes not in frames:
+                    frames[found.axes] = tuple(self.extents(w, p, found.axes))
+                arrays = self.computed(p, found, frames[found.axes])
+                made.update(array.name for array in arrays)
+                index = tuple(p.index[k] for k in found.axes)
+                kept = (*(g.Let((v,), g.Load(array, index)) for v, array in zip(found.values, arrays)), *kept)
+            else:
+                some = self.are_some(list(zip(p.lower, p.upper)))
+                self.out.append(self.unless_empty(some, needed_for(found.values, p.body), found.values))
+            p = replace(p, body=g.Block(kept, p.body.results))
         return p
+
+    def unless_empty(self, some: g.Atom, statements: tuple[g.Let, ...], values: tuple[g.Var, ...]) -> g.Let:
+        """Sets variables to what statements give, if there is an index at all."""
+        inside = copied(g.Block(statements, values), {}, self.supply)
+        none = tuple(g.Const(v.base, zero(v.base)) for v in values)
+        return g.Let(values, g.If(some, inside, g.Block((), none)))
+
+    def are_some(self, bounds: Sequence[tuple[g.Atom, g.Atom]]) -> g.Atom:
+        """Whether there is an index within bounds."""
+        some: g.Atom = g.TRUE
+        for lower, upper in bounds:
+            there = self.op("some", "lt", lower, upper)
+            some = there if some == g.TRUE else self.op("some", "and", some, there)
+        return some
 
     def computed(self, p: g.Partition, common: _Common, frame: tuple[g.Atom, ...]) -> tuple[g.Var, ...]:
         """Arrays of the values that cells have in common."""
@@ -154,24 +200,29 @@ class _Mover(Walker):
         body = g.Block(needed_for(common.values, p.body), common.values)
         body = copied(body, dict(zip((p.index[k].name for k in common.axes), index)), self.supply)
         arrays = tuple(self.supply.var(v.name, g.ArrayType(v.base, frame)) for v in common.values)
-        self.let(new_arrays(arrays, index, body, p.span))
+        self.out.append(new_arrays(arrays, index, body, p.span))
         return arrays
 
     def extents(self, w: g.WithLoop, p: g.Partition, axes: tuple[int, ...]) -> Iterator[g.Atom]:
         """Of arrays that have a value for each index along some axes of a partition; none if it has no index at all."""
-        some: g.Atom = g.TRUE
-        for k in range(p.rank):
-            if k not in axes:
-                there = self.op("some", "lt", self.atom(p.lower[k]), self.atom(p.upper[k]))
-                some = there if some == g.TRUE else self.op("some", "and", some, there)
+        some = self.are_some([(p.lower[k], p.upper[k]) for k in range(p.rank) if k not in axes])
         for number, k in enumerate(axes):
-            upper = self.atom(p.upper[k])
+            upper = p.upper[k]
             if w.frame is None:  # a fold's bounds may be anything
                 upper = self.op("extent", "max", upper, g.integer(0))
             yield upper if number else self.op("extent", "select", some, upper, g.integer(0))
 
 
-@wherever(lambda r: isinstance(r, g.WithLoop) and any(_common(r, p) for p in r.partitions))
+def _repeats(r: g.Rhs) -> bool:
+    """Whether it may be that something in a loop is done again and again. What stands in inner loops may come to stand
+    in outer ones."""
+    return isinstance(r, g.WithLoop | g.For) and any(
+        g.is_nested(x) or (isinstance(x, g.Op) and x.code in ROUTINES) for b in g.blocks(r) for x in rights(b)
+    )
+
+
+@wherever(_repeats)
 def run(function: g.Function) -> g.Function:
-    """A unit whose with-loops compute what their cells have in common along an axis once."""
-    return _Mover(function).function(function)
+    """A unit whose loops compute once what their cells have in common along an axis, or all their rounds."""
+    new = _Mover(function).function(function)
+    return function if new == function else new
