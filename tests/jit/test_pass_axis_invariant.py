@@ -220,6 +220,38 @@ def test_programs_give_what_the_interpreter_gives(name: str, shape: tuple[int, i
         np.testing.assert_allclose(found[1], found[0], rtol=1e-12)
 
 
+INNER = """
+use Array: all; use Math: all;
+double[n] weighted(double[n,m] a, double[m] x) { return { [i] -> sum({ [k] -> exp(x[k]) * a[i,k] | [k] < [m] }) | [i] < [n] }; }
+double[n,m] product(double[n,m] a, double[m] x) { return { [i,j] -> sum({ [k] -> a[i,k] * exp(a[k % n,j]) * sin(x[j]) | [k] < [m] }) | [i,j] < [n,m] }; }
+double total(double[n,m] a, double[m] x) { return sum({ [i] -> maxval({ [k] -> exp(x[k]) * a[i,k] | [k] < [m] }) | [i] < [n] }); }
+double[n] first(double[n,m] a, double[m] x) { return { [i] -> sum({ [k] -> exp(a[0,k]) * a[i,k] | [k] < [m] }) | [i] < [n] }; }
+double[n] two(double[n,m] a, double[m] x) { return { [i] -> sum({ [k,l] -> exp(x[k]) * cos(x[l]) * a[i,k] | [k,l] < [m,m] }) | [i] < [n] }; }
+double[n] folds(double[n,m] a, double[m] x) { return { [i] -> sum({ [k] -> sum({ [l] -> x[l] * x[k] | [l] < [m] }) * a[i,k] | [k] < [m] }) | [i] < [n] }; }
+double[n] checked(double[n,m] a, double[m] x) { return { [i] -> sum({ [k] -> exp(x[k+1]) * a[i,k] | [k] < [max(m - 1, 0)] }) | [i] < [n] }; }
+double[n] partly(double[n,m] a, double[m] x) { return { [i] -> i > 0 ? sum({ [k] -> exp(x[k]) * a[i,k] | [k] < [m] }) : 0.0 | [i] < [n] }; }
+double[n] shorter(double[n,m] a, double[m] x) { return { [i] -> sum({ [k] -> exp(tod(k)) | [k] < [min(i, m)] }) | [i] < [n] }; }
+double[n,m] table(double[n,m] a, double[m] x) { return { [i,j] -> sum({ [k] -> a[i,k] * exp(x[k] * x[j]) | [k] < [m] }) | [i,j] < [n,m] }; }
+"""  # noqa: E501
+KEPT = ("partly", "shorter", "product", "table")  # for some cells, checked; no array is as large as a table of pairs
+
+
+@pytest.mark.parametrize("name", re.findall(r"(\w+)\(double\[n,m\] a", INNER))
+@pytest.mark.parametrize("shape", [(5, 7), (1, 1), (0, 4), (4, 0), (0, 0), (30, 20)])
+def test_what_depends_on_the_indices_of_inner_loops(name: str, shape: tuple[int, int]) -> None:
+    rng = np.random.default_rng(shape)
+    a, x = rng.random(shape), rng.random(shape[1])
+    expected, found = (getattr(sacpy.Session(target=target).compile(INNER), name)(a, x) for target in ("interp", "cpu"))
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", re.findall(r"(\w+)\(double\[n,m\] a", INNER))
+def test_inner_loops_load_what_took_long(name: str) -> None:
+    last = re.split(r"^    (?=\S)", sacpy.Session(target="cpu").emit("graph", name, INNER), flags=re.MULTILINE)[-2]
+    assert last.count("with ") > 1 or name == "total"
+    assert ("exp" in last or "cos" in last or last.count("fold from") > 1 + (name == "total")) == (name in KEPT)
+
+
 def test_columns_are_folded_for_all_rows_at_once() -> None:
     text = sacpy.Session(target="cpu").emit("graph", "columns", PROGRAM)
     body = text[text.rindex("part [0,0] <= [i,j]") :]

@@ -17,8 +17,9 @@ once for each index of the other axes.
 
 That is how columns are scaled by what they sum up to. What depends on the first axes alone needs no array: it stands
 in front of the loop over the next one (`schedule/hoisting`). What is the same for all cells, or in all rounds of a
-counting loop, is a number; operations and loads that are have been moved before (`invariant`), loops have not. Where
-there is no index nobody needs the values, and none is computed.
+counting loop, is a number; operations and loads that are have been moved before (`invariant`), loops have not. The
+indices of a with-loop inside are axes too: in the sum of exp(x[k]) * a[i,k] over k each exponential is computed once.
+Where there is no index nobody needs the values, and none is computed.
 """
 
 from __future__ import annotations
@@ -52,11 +53,32 @@ class _Common(Node):
     values: tuple[g.Var, ...]
 
 
-def _axes_of(w: g.WithLoop, p: g.Partition) -> dict[str, Axes]:
+class _Space(Node):
+    """Where something may be repeated: a partition, or one inside of another, whose indices and statements come first.
+    `own`: the statements of the inner one; `big`: an array with an element for each index is none too many."""
+
+    partition: g.Partition
+    operators: tuple[g.Operator, ...]
+    own: tuple[g.Stmt, ...]
+    big: bool
+
+
+def _space(w: g.WithLoop, p: g.Partition) -> _Space:
+    return _Space(p, w.operators, p.body.statements, w.frame is not None)
+
+
+def _space_inside(w: g.WithLoop, p: g.Partition, before: Sequence[g.Stmt], inner: g.WithLoop, q: g.Partition) -> _Space:
+    both = g.Block((*before, *q.body.statements), q.body.results)
+    whole = g.Partition(p.lower + q.lower, p.upper + q.upper, None, None, p.index + q.index, both)
+    return _Space(whole, w.operators + inner.operators, q.body.statements, False)
+
+
+def _axes_of(space: _Space) -> dict[str, Axes]:
     """By the names that a body has: the axes that they depend on."""
+    p = space.partition
     every = frozenset(range(p.rank))
     found = {i.name: frozenset((k,)) for k, i in enumerate(p.index)}
-    for o in w.operators:
+    for o in space.operators:
         if isinstance(o, g.Propagate):
             found.update((v.name, every) for v in o.params)
     for s in p.body.statements:
@@ -66,20 +88,21 @@ def _axes_of(w: g.WithLoop, p: g.Partition) -> dict[str, Axes]:
     return found
 
 
-def _common(w: g.WithLoop, p: g.Partition, outermost: bool, made: Collection[str] = ()) -> _Common | None:
+def _common(space: _Space, outermost: bool, made: Collection[str] = ()) -> _Common | None:
     """What is worth doing once, if there is something: first each loop by itself, which may run in tiles then. Where a
     check stands, what follows may depend on it. `outermost`: there may be arrays of it; `made`: those of what has been
     found before."""
+    p = space.partition
     if p.pragmas or any(isinstance(s, g.Check) for s in p.body.statements):
         return None
-    lets = [s for s in p.body.statements if isinstance(s, g.Let) and s.targets]
+    lets = [s for s in space.own if isinstance(s, g.Let) and s.targets]
     if not any(cost(g.Block((s,))) >= (MORE if made else DEAR) for s in lets):
         return None
-    axes = _axes_of(w, p)
+    axes = _axes_of(space)
     groups: dict[Axes, list[g.Let]] = {}
     for s in lets:
         mine = axes[s.targets[0].name]
-        if _is_worth(p, mine, outermost):
+        if _is_worth(space, mine, outermost):
             groups.setdefault(mine, []).append(s)
     for mine, group in groups.items():
         for s in group:
@@ -98,12 +121,18 @@ def _common(w: g.WithLoop, p: g.Partition, outermost: bool, made: Collection[str
     return None
 
 
-def _is_worth(p: g.Partition, axes: Axes, outermost: bool) -> bool:
-    """Whether values for these axes are needed again and again, and stand in front of no loop as it is."""
+def _is_worth(space: _Space, axes: Axes, outermost: bool) -> bool:
+    """Whether values for these axes are needed again and again, and stand in front of no loop as it is; and there is
+    room for them: as much as some array takes that is there anyway."""
+    p = space.partition
     if axes:
         prefix = axes == frozenset(range(len(axes)))
         if prefix or not outermost or p.step is not None or any(p.lower[k] != g.integer(0) for k in axes):
             return False
+        if len(axes) > 1 and not space.big:
+            index = {p.index[k] for k in axes}
+            if not any(index <= set(r.index) for r in rights(p.body, g.Load)):
+                return False
     again = 1.0
     for k in frozenset(range(p.rank)) - axes:
         lower, upper = p.lower[k], p.upper[k]
@@ -151,7 +180,10 @@ class _Mover(Walker):
             finally:
                 self.depth -= 1
             assert isinstance(new, g.WithLoop)
-            return replace(new, partitions=tuple(self.without_common(new, p) for p in new.partitions))
+            partitions = tuple(self.without_common(_space(new, p), p) for p in new.partitions)
+            if not self.depth:
+                partitions = tuple(self.without_inner(new, p) for p in partitions)
+            return replace(new, partitions=partitions)
         r = super().rhs(r)
         if isinstance(r, g.For):
             while (s := _in_all_rounds(r)) is not None:
@@ -161,23 +193,45 @@ class _Mover(Walker):
                 r = replace(r, body=g.Block(kept, r.body.results))
         return r
 
-    def without_common(self, w: g.WithLoop, p: g.Partition) -> g.Partition:
+    def without_inner(self, w: g.WithLoop, p: g.Partition) -> g.Partition:
+        """A partition whose with-loops do not repeat for each cell what depends on their own indices."""
+        if p.step is not None or p.pragmas:
+            return p
+        inside = bound(p.body) | {i.name for i in p.index}
+        statements = list(p.body.statements)
+        for number, s in enumerate(statements):
+            if isinstance(s, g.Let) and isinstance(s.rhs, g.WithLoop) and not s.rhs.pragmas:
+                inner = s.rhs
+                new = tuple(
+                    q
+                    if q.step is not None or any(isinstance(a, g.Var) and a.name in inside for a in q.lower + q.upper)
+                    else self.without_common(_space_inside(w, p, statements[:number], inner, q), q)
+                    for q in inner.partitions
+                )
+                statements[number] = replace(s, rhs=replace(inner, partitions=new))
+        return replace(p, body=g.Block(tuple(statements), p.body.results))
+
+    def without_common(self, space: _Space, p: g.Partition) -> g.Partition:
         """A partition without what its cells have in common, which is computed here."""
         made: set[str] = set()
         frames: dict[tuple[int, ...], tuple[g.Atom, ...]] = {}
-        while (found := _common(w, p, not self.depth, made)) is not None:
-            kept = tuple(s for s in p.body.statements if s not in found.statements)
+        while (found := _common(space, not self.depth, made)) is not None:
+            whole = space.partition
+            kept = tuple(s for s in space.own if s not in found.statements)
+            around = whole.body.statements[: len(whole.body.statements) - len(space.own)]
             if found.axes:
                 if found.axes not in frames:
-                    frames[found.axes] = tuple(self.extents(w, p, found.axes))
-                arrays = self.computed(p, found, frames[found.axes])
+                    frames[found.axes] = tuple(self.extents(space, found.axes))
+                arrays = self.computed(whole, found, frames[found.axes])
                 made.update(array.name for array in arrays)
-                index = tuple(p.index[k] for k in found.axes)
+                index = tuple(whole.index[k] for k in found.axes)
                 kept = (*(g.Let((v,), g.Load(array, index)) for v, array in zip(found.values, arrays)), *kept)
             else:
-                some = self.are_some(list(zip(p.lower, p.upper)))
-                self.out.append(self.unless_empty(some, needed_for(found.values, p.body), found.values))
+                some = self.are_some(list(zip(whole.lower, whole.upper)))
+                self.out.append(self.unless_empty(some, needed_for(found.values, whole.body), found.values))
             p = replace(p, body=g.Block(kept, p.body.results))
+            body = g.Block((*around, *kept), p.body.results)
+            space = replace(space, partition=replace(whole, body=body), own=kept)
         return p
 
     def unless_empty(self, some: g.Atom, statements: tuple[g.Let, ...], values: tuple[g.Var, ...]) -> g.Let:
@@ -203,12 +257,13 @@ class _Mover(Walker):
         self.out.append(new_arrays(arrays, index, body, p.span))
         return arrays
 
-    def extents(self, w: g.WithLoop, p: g.Partition, axes: tuple[int, ...]) -> Iterator[g.Atom]:
+    def extents(self, space: _Space, axes: tuple[int, ...]) -> Iterator[g.Atom]:
         """Of arrays that have a value for each index along some axes of a partition; none if it has no index at all."""
+        p = space.partition
         some = self.are_some([(p.lower[k], p.upper[k]) for k in range(p.rank) if k not in axes])
         for number, k in enumerate(axes):
             upper = p.upper[k]
-            if w.frame is None:  # a fold's bounds may be anything
+            if not space.big:  # a fold's bounds may be anything
                 upper = self.op("extent", "max", upper, g.integer(0))
             yield upper if number else self.op("extent", "select", some, upper, g.integer(0))
 
