@@ -78,6 +78,7 @@ STYLES = {
     "elimination": Style(_dominant, (256, 33)),
     "exchanged_rows": Style(_dominant, (256, 33)),
     "standard_columns": Style(_cube(2), (512, 9)),
+    "moving_means": Style(lambda r, n: (r.random(n), 20), (20000, 60)),
     "clusters": Style(lambda r, n: (r.random((n, 8)), r.random((POINTS, 8))), (16, 5)),
 }
 

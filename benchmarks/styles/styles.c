@@ -394,3 +394,14 @@ void standard_columns(double *restrict out, const double *restrict a, int64_t m,
             out[i * n + j] = (a[i * n + j] - mean[j]) / deviation[j];
     free(mean);
 }
+
+void moving_means(double *restrict out, const double *restrict x, int64_t r, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        int64_t first = i - r < 0 ? 0 : i - r, last = i + r + 1 > n ? n : i + r + 1;
+        double sum = 0;
+        for (int64_t j = first; j < last; j++)
+            sum += x[j];
+        out[i] = sum / (last - first);
+    }
+}

@@ -59,6 +59,7 @@ def test_a_sample_goes_everywhere(sample: Findings) -> None:
         "assigning",
         "private",
         "axis_invariant",
+        "fold_bounds",
         "slices",
         "speculation",
         "carried",

@@ -61,6 +61,7 @@ REACH = {
     "assigning": ("programs/gram_schmidt.sac", "orthonormal/0"),
     "assigning_cells": ("programs/gram_schmidt.sac", "orthonormal/0"),
     "private": ("programs/time_warping.sac", "main/0@2"),
+    "fold_bounds": ("benchmarks/styles/styles.sac", "moving_means/0"),
     "axis_invariant": ("benchmarks/styles/styles.sac", "standard_columns/0"),
     "slices": ("programs/shortest_paths.sac", "shortest/0"),
     "speculation": ("programs/eigenvalues.sac", "offDiagonal/0"),

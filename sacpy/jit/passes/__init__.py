@@ -83,6 +83,13 @@ def _columns(unit: Unit) -> bool:
     return any(len(r.index) > 1 and isinstance(r.index[-1], Const) for r in loads)
 
 
+def _choosing(unit: Unit) -> bool:
+    """Whether folds choose between values."""
+    folds = (w for f in unit.functions for w in rights(f.body, WithLoop) if w.frame is None)
+    inside = (s.rhs for w in folds for p in w.partitions for s in p.body.statements if isinstance(s, Let))
+    return any(isinstance(r, If) or (isinstance(r, Op) and r.code == "select") for r in inside)
+
+
 def _repeating(unit: Unit) -> bool:
     """Whether loops have loops in them, or cells routines."""
     cells = [p.body for f in unit.functions for w in rights(f.body, WithLoop) for p in w.partitions]
@@ -141,6 +148,7 @@ SHAPING = (
     Step("flatten", NESTS, "cells that are with-loops become axes; folding is done, and wants cells whole"),
     Step("fuse", NESTS, "with-loops over the same indices become one"),
     Step("invariant", LOOPS, "out of loops, before these are divided and there are more of them"),
+    Step("fold_bounds", _choosing, "folds leave out what changes nothing, before anybody asks how long they are"),
     Step(
         "axis_invariant",
         _repeating,
