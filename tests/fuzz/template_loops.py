@@ -204,6 +204,26 @@ def sliced(r: random.Random, name: str) -> Template:
     return Template(text, name, ((b, ("n", "n")), (b, ("n", "n"))), (b, ("n", "n")), 0)
 
 
+def cut_folds(r: random.Random, name: str) -> Template:
+    """Folds of what begins and ends where the index around says, or of what a condition chooses."""
+    b = number_type(r)
+    zero = {"double": "0.0", "float": "0f", "long": "0l"}.get(b, "0")
+    lower = r.choice(("0", "i", "i+1", "max(0, i-2)", "min(i, 3)", "n-1"))
+    upper = r.choice(("n", "n", "min(n, i+3)", "i", "min(n, 2*i)"))
+    value = r.choice(("v[j]", "v[j] * w[i]", "v[j] - w[i]"))
+    condition = r.choice(
+        (f"j >= {lower}", f"j < {upper}", f"j >= {lower} && j < {upper}", "j > 2 && v[j] > w[i]", "j != i")
+    )
+    cells = r.choice((
+        f"{{ [j] -> {value} | [{lower}] <= [j] < [{upper}] }}",
+        f"{{ [j] -> {condition} ? {value} : {zero} | [j] < [n] }}",
+        f"{{ [j,k] -> v[j] * w[k] | [{lower},1] <= [j,k] < [{upper},n] }}",
+    ))  # fmt: skip
+    fold = r.choice(("sum", "sum", "sum", "prod"))
+    text = f"{b}[n] {name}({b}[n] v, {b}[n] w)\n{{\n  return {{ [i] -> w[i] + {fold}({cells}) | [i] < [n] }};\n}}\n\n"
+    return Template(text, name, ((b, ("n",)), (b, ("n",))), (b, ("n",)), 0)
+
+
 def in_common(r: random.Random, name: str) -> Template:
     """Cells that have in common along an axis what takes long: sums down columns, and what follows from them."""
     b = number_type(r)

@@ -48,6 +48,7 @@ from tests.fuzz.template_loops import (
     by_index,
     by_rank,
     chosen_rows,
+    cut_folds,
     distributed,
     drafted,
     elimination,
@@ -88,5 +89,5 @@ TEMPLATES: tuple[Callable[[random.Random, str], Template], ...] = (
     placed, placed, placed, placed, distributed, distributed, apart, apart, apart, apart,
     pointers, pointers, pointers, tables, tables, tables, tables, handed_on, handed_on, handed_on, handed_on,
     bordered, bordered, bordered, bordered, sliced, sliced, sliced, sliced, chosen_rows, chosen_rows, chosen_rows,
-    in_common, in_common, in_common,
+    in_common, in_common, in_common, cut_folds, cut_folds, cut_folds,
 )  # fmt: skip
