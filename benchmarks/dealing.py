@@ -6,6 +6,7 @@ In: how often. Out: rows with limits; each tells how long a round takes.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -37,9 +38,13 @@ def measure(repetitions: int, sizes: dict[str, dict[int, int]] = SIZES) -> list[
     rows = []
     for name, extents in sizes.items():
         for n, rounds in extents.items():
-            ways = {way: lambda p=p: p.function(name)(n, rounds) for way, p in (("all", spread), ("one", alone))}  # noqa: B023
+            ways = {"all": _run(spread, name, n, rounds), "one": _run(alone, name, n, rounds)}
             assert ways["all"]() == ways["one"]()
             found = in_turns(ways, repetitions, SHORTEST, REST)
             row = ratio(f"{name}, {n}: {cores()} threads / one", found["all"], found["one"], LIMIT)
             rows.append(replace(row, note=f"a round on one takes {seconds_text(found['one'].median / rounds)}"))
     return rows
+
+
+def _run(program: SacProgram, name: str, n: int, rounds: int) -> Callable[[], object]:
+    return lambda: program.function(name)(n, rounds)

@@ -79,6 +79,7 @@ STYLES = {
     "exchanged_rows": Style(_dominant, (256, 33)),
     "standard_columns": Style(_cube(2), (512, 9)),
     "moving_means": Style(lambda r, n: (r.random(n), 20), (20000, 60)),
+    "towards_mean": Style(lambda r, n: (r.random(n), r.random(n), 40), (2000, 60)),
     "clusters": Style(lambda r, n: (r.random((n, 8)), r.random((POINTS, 8))), (16, 5)),
 }
 

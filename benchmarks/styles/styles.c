@@ -405,3 +405,16 @@ void moving_means(double *restrict out, const double *restrict x, int64_t r, int
         out[i] = sum / (last - first);
     }
 }
+
+void towards_mean(double *restrict out, const double *restrict x, const double *restrict values, int64_t steps,
+                  int64_t n)
+{
+    double mean = 0;
+    for (int64_t i = 0; i < n; i++)
+        mean += values[i];
+    mean /= n;
+    memcpy(out, x, n * sizeof(double));
+    for (int64_t s = 0; s < steps; s++)
+        for (int64_t i = 0; i < n; i++)
+            out[i] += 0.1 * (mean - out[i]);
+}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from textwrap import dedent
 
 import numpy as np
 import pytest
@@ -106,6 +107,25 @@ def test_what_is_in_front_of_a_loop_or_worth_little_stays(changed: dict[str, str
     unchanged(axis_invariant.run, scaled(**changed))
 
 
+def test_a_fold_that_stops_may_not_come_to_an_index() -> None:
+    text = """
+    function f(int n, int m, double[n,m] a, double[m] b)
+        bool r = with disjoint
+            fold from false until true by (bool s1), (bool s2)
+                bool s3 = or s1, s2
+                give s3
+            part [0,0] <= [i,j] < [n,m]
+                double q = load b[j]
+                double e = exp q
+                double x = load a[i,j]
+                bool y = lt x, e
+                yield y
+        return r
+    """
+    unchanged(axis_invariant.run, dedent(text))
+    assert "[extent" in after(axis_invariant.run, dedent(text.replace(" until true", "")))
+
+
 def test_what_is_everywhere_the_same_is_a_number() -> None:
     """Unless there is no cell, which needs it."""
     text = after(axis_invariant.run, scaled(column="0"))
@@ -169,19 +189,26 @@ def test_random_units_keep_their_meaning() -> None:
 
 PROGRAM = """
 use Array: all; use Math: all;
-double[n,m] columns(double[n,m] a) { return { [i,j] -> (a[i,j] - sum(a[.,j]) / tod(n)) / (1.0 + maxval(a[.,j] * a[.,j])) | [i,j] < [n,m] }; }
+double[n,m] columns(double[n,m] a) {
+  return { [i,j] -> (a[i,j] - sum(a[.,j]) / tod(n)) / (1.0 + maxval(a[.,j] * a[.,j])) | [i,j] < [n,m] }; }
 double[n,m] first(double[n,m] a) { return { [i,j] -> a[i,j] - exp(a[0,j]) | [i,j] < [n,m] }; }
 double all(double[n,m] a) { return sum({ [i,j] -> a[i,j] * exp(a[n-1,j]) * sin(a[0,j]) | [i,j] < [n,m] }); }
 double[n,m,m] middle(double[n,m] a) { return { [i,j,k] -> a[i,j] + exp(a[i,k]) * tod(j) | [i,j,k] < [n,m,m] }; }
-double[n,m] two(double[n,m] a) { return { [i,j] -> exp(a[0,j]) + a[i,j] | [1,0] <= [i,j] < [n,m]; [i,j] -> exp(a[0,j]) - sum(a[0]) | [0,0] <= [i,j] < [1,m] }; }
-double rounds(double[n,m] a) { s = 0.0; for (q = 0; q < 5; q++) { a = { [i,j] -> a[i,j] / (1.0 + fabs(sum({ [k] -> a[k,j] | [k] < [n] }))) | [i,j] < [n,m] }; s += sum(a); } return s; }
-double[n,m] partly(double[n,m] a) { r = a; if (n > 2) { r = { [i,j] -> a[i,j] * exp(a[2,j]) | [i,j] < [n,m] }; } return r; }
+double[n,m] two(double[n,m] a) {
+  return { [i,j] -> exp(a[0,j]) + a[i,j] | [1,0] <= [i,j] < [n,m]; [i,j] -> exp(a[0,j]) - sum(a[0])
+    | [0,0] <= [i,j] < [1,m] }; }
+double rounds(double[n,m] a) {
+  s = 0.0; for (q = 0; q < 5; q++) { a = { [i,j] -> a[i,j] / (1.0 + fabs(sum({ [k] -> a[k,j]
+    | [k] < [n] }))) | [i,j] < [n,m] }; s += sum(a); } return s; }
+double[n,m] partly(double[n,m] a) {
+  r = a; if (n > 2) { r = { [i,j] -> a[i,j] * exp(a[2,j]) | [i,j] < [n,m] }; } return r; }
 double[n] spread(double[n,m] a) { return { [i] -> a[i,0] - sum(a) / tod(n) + sum(a[n-1]) | [i] < [n] }; }
 double variance(double[n,m] a) { return sum({ [i,j] -> pow(a[i,j] - sum(a) / tod(n * m), 2.0) | [i,j] < [n,m] }); }
 double in_order(double[n,m] a) { s = 0.0; for (i = 0; i < n; i++) { s = 0.5 * s + sum(a) * sum(a[0]); } return s; }
-double deeper(double[n,m] a) { return sum({ [i] -> sum({ [j] -> a[i,j] * sum(a[i]) | [j] < [m] }) * sum(a) | [i] < [n] }); }
+double deeper(double[n,m] a) {
+  return sum({ [i] -> sum({ [j] -> a[i,j] * sum(a[i]) | [j] < [m] }) * sum(a) | [i] < [n] }); }
 int[n,m] never(int[n,m] a) { return { [i,j] -> a[i,j] / sum({ [k] -> a[k % n,j] | [k] < [20] }) | [i,j] < [n,m] }; }
-"""  # noqa: E501
+"""
 
 
 @pytest.mark.parametrize(
@@ -222,17 +249,27 @@ def test_programs_give_what_the_interpreter_gives(name: str, shape: tuple[int, i
 
 INNER = """
 use Array: all; use Math: all;
-double[n] weighted(double[n,m] a, double[m] x) { return { [i] -> sum({ [k] -> exp(x[k]) * a[i,k] | [k] < [m] }) | [i] < [n] }; }
-double[n,m] product(double[n,m] a, double[m] x) { return { [i,j] -> sum({ [k] -> a[i,k] * exp(a[k % n,j]) * sin(x[j]) | [k] < [m] }) | [i,j] < [n,m] }; }
-double total(double[n,m] a, double[m] x) { return sum({ [i] -> maxval({ [k] -> exp(x[k]) * a[i,k] | [k] < [m] }) | [i] < [n] }); }
-double[n] first(double[n,m] a, double[m] x) { return { [i] -> sum({ [k] -> exp(a[0,k]) * a[i,k] | [k] < [m] }) | [i] < [n] }; }
-double[n] two(double[n,m] a, double[m] x) { return { [i] -> sum({ [k,l] -> exp(x[k]) * cos(x[l]) * a[i,k] | [k,l] < [m,m] }) | [i] < [n] }; }
-double[n] folds(double[n,m] a, double[m] x) { return { [i] -> sum({ [k] -> sum({ [l] -> x[l] * x[k] | [l] < [m] }) * a[i,k] | [k] < [m] }) | [i] < [n] }; }
-double[n] checked(double[n,m] a, double[m] x) { return { [i] -> sum({ [k] -> exp(x[k+1]) * a[i,k] | [k] < [max(m - 1, 0)] }) | [i] < [n] }; }
-double[n] partly(double[n,m] a, double[m] x) { return { [i] -> i > 0 ? sum({ [k] -> exp(x[k]) * a[i,k] | [k] < [m] }) : 0.0 | [i] < [n] }; }
-double[n] shorter(double[n,m] a, double[m] x) { return { [i] -> sum({ [k] -> exp(tod(k)) | [k] < [min(i, m)] }) | [i] < [n] }; }
-double[n,m] table(double[n,m] a, double[m] x) { return { [i,j] -> sum({ [k] -> a[i,k] * exp(x[k] * x[j]) | [k] < [m] }) | [i,j] < [n,m] }; }
-"""  # noqa: E501
+double[n] weighted(double[n,m] a, double[m] x) {
+  return { [i] -> sum({ [k] -> exp(x[k]) * a[i,k] | [k] < [m] }) | [i] < [n] }; }
+double[n,m] product(double[n,m] a, double[m] x) {
+  return { [i,j] -> sum({ [k] -> a[i,k] * exp(a[k % n,j]) * sin(x[j]) | [k] < [m] }) | [i,j] < [n,m] }; }
+double total(double[n,m] a, double[m] x) {
+  return sum({ [i] -> maxval({ [k] -> exp(x[k]) * a[i,k] | [k] < [m] }) | [i] < [n] }); }
+double[n] first(double[n,m] a, double[m] x) {
+  return { [i] -> sum({ [k] -> exp(a[0,k]) * a[i,k] | [k] < [m] }) | [i] < [n] }; }
+double[n] two(double[n,m] a, double[m] x) {
+  return { [i] -> sum({ [k,l] -> exp(x[k]) * cos(x[l]) * a[i,k] | [k,l] < [m,m] }) | [i] < [n] }; }
+double[n] folds(double[n,m] a, double[m] x) {
+  return { [i] -> sum({ [k] -> sum({ [l] -> x[l] * x[k] | [l] < [m] }) * a[i,k] | [k] < [m] }) | [i] < [n] }; }
+double[n] checked(double[n,m] a, double[m] x) {
+  return { [i] -> sum({ [k] -> exp(x[k+1]) * a[i,k] | [k] < [max(m - 1, 0)] }) | [i] < [n] }; }
+double[n] partly(double[n,m] a, double[m] x) {
+  return { [i] -> i > 0 ? sum({ [k] -> exp(x[k]) * a[i,k] | [k] < [m] }) : 0.0 | [i] < [n] }; }
+double[n] shorter(double[n,m] a, double[m] x) {
+  return { [i] -> sum({ [k] -> exp(tod(k)) | [k] < [min(i, m)] }) | [i] < [n] }; }
+double[n,m] table(double[n,m] a, double[m] x) {
+  return { [i,j] -> sum({ [k] -> a[i,k] * exp(x[k] * x[j]) | [k] < [m] }) | [i,j] < [n,m] }; }
+"""
 KEPT = ("partly", "shorter", "product", "table")  # for some cells, checked; no array is as large as a table of pairs
 
 
@@ -266,6 +303,7 @@ def test_equal_folds_are_computed_once() -> None:
 
 def test_other_folds_are_not() -> None:
     text = """use Array: all; double f(double[n] a, double[n] b, int k) {
-      return sum(a * a) - sum(a * b) + sum({ [i] -> a[i] * a[i] | [i] < [k] }) + sum({ [i] -> a[i] * a[k] | [i] < [n] })
+      return sum(a * a) - sum(a * b) + sum({ [i] -> a[i] * a[i] | [i] < [k] }) + sum({ [i] -> a[i] * a[k]
+    | [i] < [n] })
              - sum({ [i] -> a[i] + a[i] | [i] < [n] }); }"""
     assert sacpy.Session(target="cpu").emit("graph", "f", text).count("fold from") == 5

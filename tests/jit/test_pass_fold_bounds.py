@@ -80,6 +80,7 @@ def test_conditions_on_the_index_become_bounds() -> None:
         ({"other": "1.0"}, ""),
         ({"start": "-0.0", "other": "0.0"}, ""),  # if all is -0.0, one 0.0 makes it 0.0
         ({"operation": "max"}, ""),
+        ({"operation": "min", "start": "inf", "other": "inf"}, ""),  # behind a NaN, the least is infinity
         ({"value": "add y, y"}, ""),  # somebody else needs it
         ({"step": " step [2] width [1]"}, ""),
         (INT, "[low] <= [i] < [high]"),
@@ -105,14 +106,15 @@ def test_random_units_keep_their_meaning() -> None:
 
 PROGRAM = """
 use Array: all; use Math: all;
-double[n] windows(double[n] x, int w) { return { [i] -> sum({ [j] -> x[j] | [max(0, i-w)] <= [j] < [min(n, i+w+1)] }) | [i] < [n] }; }
+double[n] windows(double[n] x, int w) {
+  return { [i] -> sum({ [j] -> x[j] | [max(0, i-w)] <= [j] < [min(n, i+w+1)] }) | [i] < [n] }; }
 double[n] behind(double[n] x, int w) { return { [i] -> sum({ [j] -> x[j] * x[i] | [i+1] <= [j] < [n] }) | [i] < [n] }; }
 double chosen(double[n] x, int w) { return sum({ [i] -> i < w ? x[i] : 0.0 | [i] < [n] }); }
 double squares(double[n] x, int w) { return sum({ [i,j] -> x[i] * x[j] | [w,2] <= [i,j] < [n,n-1] }); }
 bool any_there(double[n] x, int w) { return any({ [i] -> x[i] > 0.9 | [w] <= [i] < [n] }); }
 double product(double[n] x, int w) { return prod({ [i] -> i >= w && i < n - 2 ? x[i] : 1.0 | [i] < [n] }); }
 double not_a_number(double[n] x, int w) { return sum({ [i] -> i >= w ? x[i] / 0.0 * 0.0 : 0.0 | [i] < [n] }); }
-"""  # noqa: E501
+"""
 
 
 @pytest.mark.parametrize("w", [0, 1, 3, 50])

@@ -90,10 +90,12 @@ def _axes_of(space: _Space) -> dict[str, Axes]:
 
 def _common(space: _Space, outermost: bool, made: Collection[str] = ()) -> _Common | None:
     """What is worth doing once, if there is something: first each loop by itself, which may run in tiles then. Where a
-    check stands, what follows may depend on it. `outermost`: there may be arrays of it; `made`: those of what has been
-    found before."""
+    check stands, what follows may depend on it; a fold that stops may not come to an index. `outermost`: there may be
+    arrays of it; `made`: those of what has been found before."""
     p = space.partition
     if p.pragmas or any(isinstance(s, g.Check) for s in p.body.statements):
+        return None
+    if any(isinstance(o, g.Fold) and o.stop is not None for o in space.operators):
         return None
     lets = [s for s in space.own if isinstance(s, g.Let) and s.targets]
     if not any(cost(g.Block((s,))) >= (MORE if made else DEAR) for s in lets):

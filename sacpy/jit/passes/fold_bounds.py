@@ -77,8 +77,8 @@ def _changes_nothing(w: g.WithLoop, value: g.Atom) -> bool:
     reduction = recognised(o)
     if reduction is None:
         return False
-    if reduction.codes == ("add",) and value.base in REAL:  # what begins at 0.0 never becomes -0.0
-        return value == o.neutrals[0] == g.Const(value.base, zero(value.base))
+    if value.base in REAL:  # a sum that begins at 0.0 never becomes -0.0; the least of a NaN and infinity is infinity
+        return reduction.codes == ("add",) and value == o.neutrals[0] == g.Const(value.base, zero(value.base))
     return value == g.Const(value.base, reduction.neutral(0))
 
 
