@@ -24,12 +24,13 @@ Where there is no index nobody needs the values, and none is computed.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 
 from sacpy.jit.analysis.costs import cost
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.operations import ROUTINES
-from sacpy.jit.ir.rewrite import bound, copied, free, needed_for, new_arrays, rights
+from sacpy.jit.ir.rewrite import bound, copied, free, needed_for, new_arrays, rights, uses
 from sacpy.jit.passes.units import wherever
 from sacpy.jit.passes.walker import Walker
 from sacpy.lang.constants import zero
@@ -67,8 +68,10 @@ def _space(w: g.WithLoop, p: g.Partition) -> _Space:
     return _Space(p, w.operators, p.body.statements, w.frame is not None)
 
 
-def _space_inside(w: g.WithLoop, p: g.Partition, before: Sequence[g.Stmt], inner: g.WithLoop, q: g.Partition) -> _Space:
-    both = g.Block((*before, *q.body.statements), q.body.results)
+def _space_inside(w: g.WithLoop, p: g.Partition, before: g.Block, inner: g.WithLoop, q: g.Partition) -> _Space:
+    """That of a partition inside of another one, with as much of what stands `before` it as it needs."""
+    needed = needed_for((g.Var(name, g.INT) for name in free(q.body)), before)
+    both = g.Block((*needed, *q.body.statements), q.body.results)
     whole = g.Partition(p.lower + q.lower, p.upper + q.upper, None, None, p.index + q.index, both)
     return _Space(whole, w.operators + inner.operators, q.body.statements, False)
 
@@ -88,39 +91,40 @@ def _axes_of(space: _Space) -> dict[str, Axes]:
     return found
 
 
-def _common(space: _Space, outermost: bool, made: Collection[str] = ()) -> _Common | None:
-    """What is worth doing once, if there is something: first each loop by itself, which may run in tiles then. Where a
-    check stands, what follows may depend on it; a fold that stops may not come to an index. `outermost`: there may be
-    arrays of it; `made`: those of what has been found before."""
+def _common(space: _Space, outermost: bool, made: Collection[str] = ()) -> list[_Common]:
+    """What is worth doing once: first each loop by itself, which may run in tiles then, but for those that need another
+    one. Where a check stands, what follows may depend on it; a fold that stops may not come to an index. `outermost`:
+    there may be arrays of it; `made`: those of what has been found before."""
     p = space.partition
     if p.pragmas or any(isinstance(s, g.Check) for s in p.body.statements):
-        return None
+        return []
     if any(isinstance(o, g.Fold) and o.stop is not None for o in space.operators):
-        return None
+        return []
     lets = [s for s in space.own if isinstance(s, g.Let) and s.targets]
     if not any(cost(g.Block((s,))) >= (MORE if made else DEAR) for s in lets):
-        return None
-    axes = _axes_of(space)
+        return []
+    axes, used = _axes_of(space), uses(p.body)
     groups: dict[Axes, list[g.Let]] = {}
+    found: list[_Common] = []
+    later: set[str] = set()  # what needs the values that have been found
     for s in lets:
         mine = axes[s.targets[0].name]
-        if _is_worth(space, mine, outermost):
+        if not later.isdisjoint(free(g.Block((s,)))):
+            later.update(t.name for t in s.targets)
+        elif _is_worth(space, mine, outermost):
             groups.setdefault(mine, []).append(s)
-    for mine, group in groups.items():
-        for s in group:
             if g.is_nested(s.rhs) and cost(g.Block((s,))) >= DEAR:
-                found = _collected(p, mine, (s,))
-                if found is not None:
-                    return found
+                found += _collected(used, mine, (s,))
+                later.update(t.name for t in s.targets)
+    if found:
+        return found
     for mine, group in groups.items():
         straight = tuple(s for s in group if mine and not g.is_nested(s.rhs))
         again = any(isinstance(s.rhs, g.Load) and s.rhs.array.name in made for s in straight)
         work = tuple(s for s in straight if isinstance(s.rhs, g.Op))
         if cost(g.Block(work)) >= (MORE if again else DEAR) and any(s.targets[0].base in REAL for s in work):
-            found = _collected(p, mine, work)
-            if found is not None:
-                return found
-    return None
+            found += _collected(used, mine, work)
+    return found
 
 
 def _is_worth(space: _Space, axes: Axes, outermost: bool) -> bool:
@@ -143,13 +147,13 @@ def _is_worth(space: _Space, axes: Axes, outermost: bool) -> bool:
     return again >= AGAIN
 
 
-def _collected(p: g.Partition, axes: Axes, moved: tuple[g.Let, ...]) -> _Common | None:
-    """What is left of statements in the loop: what others use of it; None unless that is a few numbers."""
-    used = free(g.Block(tuple(s for s in p.body.statements if s not in moved), p.body.results))
-    values = tuple(t for s in moved for t in s.targets if t.name in used)
-    if not 0 < len(values) <= VALUES or not all(isinstance(v.type, g.ScalarType) for v in values):
-        return None
-    return _Common(tuple(sorted(axes)), moved, values)
+def _collected(used: Counter[str], axes: Axes, moved: tuple[g.Let, ...]) -> list[_Common]:
+    """Statements that are done once, with what others use of them, if that is a few numbers. `used`: how often names
+    are in the whole body."""
+    inside = uses(g.Block(moved))
+    values = tuple(t for s in moved for t in s.targets if used[t.name] > inside[t.name])
+    few = 0 < len(values) <= VALUES and all(isinstance(v.type, g.ScalarType) for v in values)
+    return [_Common(tuple(sorted(axes)), moved, values)] if few else []
 
 
 def _in_all_rounds(r: g.For) -> g.Let | None:
@@ -197,17 +201,17 @@ class _Mover(Walker):
 
     def without_inner(self, w: g.WithLoop, p: g.Partition) -> g.Partition:
         """A partition whose with-loops do not repeat for each cell what depends on their own indices."""
-        if p.step is not None or p.pragmas:
+        if p.step is not None or p.pragmas or any(isinstance(s, g.Check) for s in p.body.statements):
             return p
         inside = bound(p.body) | {i.name for i in p.index}
         statements = list(p.body.statements)
         for number, s in enumerate(statements):
             if isinstance(s, g.Let) and isinstance(s.rhs, g.WithLoop) and not s.rhs.pragmas:
-                inner = s.rhs
+                inner, before = s.rhs, g.Block(p.body.statements[:number])
                 new = tuple(
                     q
                     if q.step is not None or any(isinstance(a, g.Var) and a.name in inside for a in q.lower + q.upper)
-                    else self.without_common(_space_inside(w, p, statements[:number], inner, q), q)
+                    else self.without_common(_space_inside(w, p, before, inner, q), q)
                     for q in inner.partitions
                 )
                 statements[number] = replace(s, rhs=replace(inner, partitions=new))
@@ -217,20 +221,23 @@ class _Mover(Walker):
         """A partition without what its cells have in common, which is computed here."""
         made: set[str] = set()
         frames: dict[tuple[int, ...], tuple[g.Atom, ...]] = {}
-        while (found := _common(space, not self.depth, made)) is not None:
+        while found := _common(space, not self.depth, made):
             whole = space.partition
-            kept = tuple(s for s in space.own if s not in found.statements)
             around = whole.body.statements[: len(whole.body.statements) - len(space.own)]
-            if found.axes:
-                if found.axes not in frames:
-                    frames[found.axes] = tuple(self.extents(space, found.axes))
-                arrays = self.computed(whole, found, frames[found.axes])
-                made.update(array.name for array in arrays)
-                index = tuple(whole.index[k] for k in found.axes)
-                kept = (*(g.Let((v,), g.Load(array, index)) for v, array in zip(found.values, arrays)), *kept)
-            else:
-                some = self.are_some(list(zip(whole.lower, whole.upper)))
-                self.out.append(self.unless_empty(some, needed_for(found.values, whole.body), found.values))
+            done = {id(s) for common in found for s in common.statements}
+            loads: list[g.Let] = []
+            for common in found:
+                if common.axes:
+                    if common.axes not in frames:
+                        frames[common.axes] = tuple(self.extents(space, common.axes))
+                    arrays = self.computed(whole, common, frames[common.axes])
+                    made.update(array.name for array in arrays)
+                    index = tuple(whole.index[k] for k in common.axes)
+                    loads += [g.Let((v,), g.Load(array, index)) for v, array in zip(common.values, arrays)]
+                else:
+                    some = self.are_some(list(zip(whole.lower, whole.upper)))
+                    self.out.append(self.unless_empty(some, needed_for(common.values, whole.body), common.values))
+            kept = (*loads, *(s for s in space.own if id(s) not in done))
             p = replace(p, body=g.Block(kept, p.body.results))
             body = g.Block((*around, *kept), p.body.results)
             space = replace(space, partition=replace(whole, body=body), own=kept)
