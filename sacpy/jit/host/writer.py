@@ -447,4 +447,4 @@ class Writer(ABC):
         """Sets the element of a row-major number."""
         if array.element == "bool":
             value = self.code.op(f"zext i1 {value} to i8")
-        self.code.store(memory_type(array.element), value, element_address(self.code, array, at), array.note(self.code))
+        self.code.put(memory_type(array.element), value, element_address(self.code, array, at), array.note(self.code))

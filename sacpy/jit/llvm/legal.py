@@ -138,6 +138,7 @@ class Code:
         self.count = 0
         self.open = True
         self.group = ""  # that the loads and stores of a loop belong to whose rounds do not depend on each other
+        self.chosen: set[str] = set()  # temporaries that are one value or another
 
     # ---- blocks
 
@@ -175,6 +176,8 @@ class Code:
         name = f"%t{self.count}"
         if self.open:
             self.lines.append(f"  {name} = {text}")
+            if text.startswith("select "):
+                self.chosen.add(name)
         return name
 
     def do(self, text: str) -> None:
@@ -191,11 +194,20 @@ class Code:
 
     def load(self, type_: str, pointer: str, note: str = "") -> str:
         """Reads memory."""
-        return self.op(f"load {type_}, ptr {pointer}{note}")
+        value = self.op(f"load {type_}, ptr {pointer}{note}")
+        if pointer.startswith("%s"):  # a slot
+            self.chosen.add(value)
+        return value
 
     def store(self, type_: str, value: str, pointer: str, note: str = "") -> None:
         """Writes memory."""
         self.do(f"store {type_} {value}, ptr {pointer}{note}")
+
+    def put(self, type_: str, value: str, pointer: str, note: str = "") -> None:
+        """Writes an element of an array. LLVM 22 makes a masked store of what is either a new value or the old one of
+        that element, which takes processors without AVX-512 up to 4 times longer (llvm-project 145176, put right in
+        214187); it does not see that a frozen value is such a choice."""
+        self.store(type_, self.op(f"freeze {type_} {value}") if value in self.chosen else value, pointer, note)
 
     def offset(self, type_: str, pointer: str, index: str) -> str:
         """The address of element `index` (64 bits)."""
