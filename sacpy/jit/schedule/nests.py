@@ -25,8 +25,11 @@ if TYPE_CHECKING:
 
 SMALL = 12  # statements of a body that may stand there twice, for short rows and for long ones
 STRETCH = 1 << 18  # rounds between two looks at the stop flag: of the dearest functions some hundredths of a second
-# vector width and number of vectors, of the accumulators of a fold on reals
-LANES = {"double": (8, 4), "float": (16, 4)}
+# lanes of a vector of accumulators of a fold on reals
+LANES = {"double": 8, "float": 16}
+# such vectors of all folds that run in one loop, while there are no more folds than that: so many sums are under way
+# while the next one is computed. Where registers have half the width these take half of them.
+VECTORS_AT_ONCE = 4
 REST = 8  # lanes of one vector for the last rounds, too few for these
 
 VECTORS = "neither loops nor calls inside, so LLVM makes vectors of it"
@@ -43,9 +46,15 @@ SIDE_BY_SIDE = "sums along rows with something in common, which is loaded once f
 STRIPS = "rows that are products with a matrix are computed a strip at a time, in tiles"
 
 
-def lanes(reduction: Reduction) -> tuple[int, int]:
-    """The lanes of a vector of accumulators, and how many such vectors there are."""
+def lanes(reduction: Reduction) -> int:
+    """The lanes of a vector of accumulators."""
     return LANES["float" if "float" in reduction.bases and "double" not in reduction.bases else "double"]
+
+
+def accumulators(goals: Sequence[Goal]) -> int:
+    """How many vectors of accumulators each of the folds has that run in one loop: a power of two."""
+    folds = sum(len(x.reduction.bases) for x in goals if isinstance(x, IntoFold) and x.reduction is not None)
+    return 1 << (VECTORS_AT_ONCE // folds).bit_length() - 1 if folds <= VECTORS_AT_ONCE else 1
 
 
 def nest_of(
@@ -184,8 +193,8 @@ class _Nesting:
             return Loop(k, "serial", size, VECTORS if self.straight else LOOPS, polls=polls)
         if self.one_by_one(reduction):
             return Loop(k, "single", size, ORDERED, polls=polls)
-        width, vectors = lanes(reduction)
-        return Loop(k, "lanes", width, REGROUPED, vectors, rest=self.p.step is None, polls=polls)
+        vectors = accumulators(self.goals)
+        return Loop(k, "lanes", lanes(reduction), REGROUPED, vectors, rest=self.p.step is None, polls=polls)
 
     def blends(self) -> bool:
         """Whether the last axis is run through without gaps."""
@@ -260,7 +269,7 @@ class _Nesting:
 
     def one_by_one(self, reduction: Reduction) -> bool:
         """Whether LLVM would fail to make vectors of such a fold, or make them in vain."""
-        if self.adds_nothing() or self.is_short(lanes(reduction)[0]):
+        if self.adds_nothing() or self.is_short(lanes(reduction)):
             return True
         # LLVM makes conditions of extremes with infinity, which it then cannot vectorise
         folds = [x.reduction for x in self.goals if isinstance(x, IntoFold) and x.reduction is not None]
