@@ -1,4 +1,4 @@
-"""What is a new value or the one that is there already is stored whole: under a mask it takes many processors longer."""
+"""What is a new value or the one that is there is stored whole: under a mask it takes many processors longer."""
 
 from __future__ import annotations
 
@@ -59,5 +59,9 @@ def test_results_are_right(name: str) -> None:
     special = np.array([np.nan, np.inf, -np.inf, -0.0, 0.0])
     agree_on(
         in_place(name),
-        [(np.concatenate([special, rng.uniform(-2, 2, n)])[:n], 0.5, rounds) for n in (0, 1, 5, 37) for rounds in (0, 3)],
+        [
+            (np.concatenate([special, rng.uniform(-2, 2, n)])[:n], 0.5, rounds)
+            for n in (0, 1, 5, 37)
+            for rounds in (0, 3)
+        ],
     )

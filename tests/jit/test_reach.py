@@ -148,6 +148,7 @@ CHOICES = {
     "nests.OUTER": ("programs/conjugate_gradient.sac", "laplacian/0"),
     "nests.LONG": (WAYS, "attended/0"),
     "nests.WIDTH": (WAYS, "blocks/0"),
+    "nests.CELLS": (WAYS, "between/0"),
     "nests.BLENDED": ("programs/redblack.sac", "smooth/0"),
     "nests.TOGETHER": (WAYS, "finer/0"),
     "nests.SIDE_BY_SIDE": ("programs/trmv.sac", "trmv/0"),

@@ -143,8 +143,23 @@ function f(int n, int m, double[n,m] a)
             yield 1.0
     return n, m, r
 """
+UNLIKE = """
+function f(int n, double[n,5] a)
+    double[n,5] r = with [n] disjoint
+        genarray double cell [5] default 0.0
+        part [0] <= [i] < [n]
+            double v = load a[i,0]
+            double w = load a[i,1]
+            double x = load a[i,2]
+            double y = load a[i,3]
+            double z = add v, w
+            double[5] c = array [5] of v, w, x, y, z
+            yield c
+    return n, r
+"""
 GRAPHS = (
     MESH,
+    UNLIKE,
     GATHERED, TURNS, FAR, LOOPS, loop(more=BELOW), SHIFTED.format(loop=ROUNDS),
     ROWS.replace("bool t.2 = lt t, k", "bool t.2 = lt q, k"),
     COMB.format(operator="modarray a", step=2, body=CLAMPED),
@@ -214,6 +229,7 @@ BUGS = [
         "inside and len",
     ),
     bug("lanes depend on the machine", "nests", "_Nesting.plain", "if reduction is None:", "if True:"),
+    bug("cells are of elements that differ", "nests", "_Nesting.has_wide_cells", " and alike(self.body)", ""),
     bug("a step is forgotten", "nests", "_Nesting.plain", "1 if self.p.step is None else 0", "1"),
     bug("a width is forgotten", "nests", "_Nesting.axis", "p.width is None or p.width[k] == g.integer(1)", "True"),
     bug("loops never leave", "nests", "_Nesting.__init__", "bool(stops) and all(stops)", "False"),

@@ -8,7 +8,7 @@ machine's vectors.
 from __future__ import annotations
 
 from sacpy.jit.analysis.folds import Reduction
-from sacpy.jit.llvm.legal import LLVM_TYPES, Code, Module, constant
+from sacpy.jit.llvm.legal import LLVM_TYPES, STRAIGHT_VECTORS, Code, Module, constant
 
 
 def identity(r: Reduction, k: int) -> str:
@@ -44,6 +44,11 @@ def lanes_note(module: Module, width: int, vectors: int, group: str = "") -> str
 def scalar_note(module: Module) -> str:
     """The metadata of a loop that is not to be vectorised."""
     return _loop_note(module, '!"llvm.loop.vectorize.enable", i1 false')
+
+
+def cells_note(module: Module) -> str:
+    """The metadata of a loop that is not to be vectorised, but its rounds are, each by itself."""
+    return _loop_note(module, '!"llvm.loop.vectorize.enable", i1 false', f'!"{STRAIGHT_VECTORS}"')
 
 
 def independent_note(module: Module, group: str) -> str:

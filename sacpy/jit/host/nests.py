@@ -12,7 +12,7 @@ from itertools import chain
 
 from sacpy.jit.analysis.straight import is_guarded, is_straight_cell
 from sacpy.jit.host import layout
-from sacpy.jit.host.folds import independent_note, lanes_note, scalar_note
+from sacpy.jit.host.folds import cells_note, independent_note, lanes_note, scalar_note
 from sacpy.jit.host.loops import count_loop, short_or_long, stretches
 from sacpy.jit.host.memory import Array, Value, release
 from sacpy.jit.host.sinks import ArraySink, FoldSink, PropagateSink, Sink, array_sinks, membership
@@ -129,6 +129,8 @@ class Nest(Record):
                     count_loop(low, lower, upper, step, inner, note)
             case "single":
                 count_loop(low, lower, upper, step, inner, scalar_note(low.code.module))
+            case "cells":
+                count_loop(low, lower, upper, step, inner, cells_note(low.code.module))
             case "serial":
                 with self.group(head) as group:
                     note = independent_note(low.code.module, group)

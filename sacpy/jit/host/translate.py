@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import llvmlite.binding as llvm
 
+from sacpy.jit.llvm.legal import STRAIGHT_VECTORS
 from sacpy.jit.llvm.processor import LEVEL, processor
 
 # that a process translates: each costs it some 45 kB of memory for good, most of them lost by llvmlite's pass builder
@@ -71,7 +72,7 @@ def optimised(task: Task) -> Any:
     module.data_layout = str(made.target_data)
     tuning = llvm.create_pipeline_tuning_options(speed_level=0 if task.little else min(task.level, task.passes))
     tuning.loop_vectorization = tuning.loop_interleaving = task.level > 1
-    tuning.slp_vectorization = False
+    tuning.slp_vectorization = STRAIGHT_VECTORS in task.text  # it takes a sixth longer to compile
     tuning.loop_unrolling = False  # what pays is unrolled by the vectoriser; the rest only takes time to compile
     builder = llvm.create_pass_builder(made, tuning)
     with _with_option(UNIT_STRIDES, inside=False):

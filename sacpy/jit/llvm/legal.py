@@ -17,6 +17,8 @@ LLVM_TYPES = {
     "byte": "i8", "short": "i16", "int": "i32", "long": "i64", "longlong": "i64", "ubyte": "i8", "ushort": "i16",
     "uint": "i32", "ulong": "i64", "ulonglong": "i64", "float": "float", "double": "double", "bool": "i1", "char": "i8",
 }  # fmt: skip
+# in the metadata of a loop: its rounds have vectors of their own, which LLVM makes of straight-line code if asked
+STRAIGHT_VECTORS = "sacpy.straight_vectors"
 _NODE = re.compile(r"!\d+")
 SIZES = {"i8": 1, "i16": 2, "i32": 4, "i64": 8, "float": 4, "double": 8}
 

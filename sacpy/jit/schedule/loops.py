@@ -17,6 +17,7 @@ over what a round of the outer one leaves them. Their tags:
     residues    so many indices in a round, each of which leaves a remainder of its own
     lanes       a fixed number of accumulators, `vectors` of `size` lanes; `rest`: what is left has fewer
     single      one index after the other, and no vectors
+    cells       the same; LLVM makes vectors of the elements of a cell
     tile        so many cells in registers
     together    so many rows at a time, whose sums run side by side; the loop inside is for those that are left
     mesh        one index of each of so many partitions in a round
@@ -243,4 +244,4 @@ def size_of(loop: Loop) -> str:
     """How large a loop's piece is, as text; "" where it has none."""
     if loop.tag == "lanes":
         return f"{loop.vectors} x {loop.size}"
-    return str(loop.size) if loop.tag not in ("serial", "single", "blend", "starts") else ""
+    return str(loop.size) if loop.tag not in ("serial", "single", "cells", "blend", "starts") else ""

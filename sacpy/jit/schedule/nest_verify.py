@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sacpy.jit.analysis.alike import alike
 from sacpy.jit.analysis.along import Along
 from sacpy.jit.analysis.grown import rows_of
 from sacpy.jit.analysis.ints import linear
@@ -16,8 +17,8 @@ from sacpy.jit.schedule.loops import Context, IntoArray, IntoFold, Loop, LoopNes
 from sacpy.jit.schedule.row_folds import row_folds
 
 _PIECES = (
-    ("serial",), ("starts", "serial"), ("single",), ("lanes",), ("residues",), ("strip", "blend"), ("strip", "serial"),
-    ("rows", "serial"), ("together", "serial"),
+    ("serial",), ("starts", "serial"), ("single",), ("cells",), ("lanes",), ("residues",), ("strip", "blend"),
+    ("strip", "serial"), ("rows", "serial"), ("together", "serial"),
 )  # fmt: skip
 ONE = g.integer(1)
 
@@ -122,6 +123,9 @@ def _piece(n: LoopNest, loop: Loop, straight: bool, context: Context) -> None:
             total = loop.size * loop.vectors
             law(total > 1 and total & (total - 1) == 0, "lanes are a power of two")
             law(loop.rest == (p.step is None), "rows that fill no lanes are told apart where there are no steps")
+        case "cells":
+            law(straight and not n.earlier, "cells are built where they are to be")
+            law(alike(n.body), "what is in lanes is computed alike")
         case "rows":
             law(p.rank == 1 and _in_place(n) and not n.earlier, "rows are of the elements of arrays")
             law(n.grown is not None and n.grown == rows_of(p), "rows are those that the body asks for")

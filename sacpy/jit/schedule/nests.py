@@ -30,6 +30,9 @@ LANES = {"double": 8, "float": 16}
 # such vectors of all folds that run in one loop, while there are no more folds than that: so many sums are under way
 # while the next one is computed. Where registers have half the width these take half of them.
 VECTORS_AT_ONCE = 4
+# elements at least of a cell of which LLVM makes vectors: those of fewer are taken apart by two shuffles; and where
+# elements have something in common, which is computed once, and not in lanes
+WIDE, WIDER = 5, 16
 REST = 8  # lanes of one vector for the last rounds, too few for these
 
 VECTORS = "neither loops nor calls inside, so LLVM makes vectors of it"
@@ -41,6 +44,7 @@ BLENDED = "vectors of elements that lie apart take longer than some that are com
 TOGETHER = "the index is divided, and nothing is left to divide where its remainder is known"
 REGROUPED = "a fold on reals that may be regrouped, in lanes that depend on the program alone"
 ORDERED = "a fold that LLVM would fail to make vectors of, or make in vain"
+CELLS = "the elements of a cell are computed alike and lie side by side, so LLVM makes vectors of each cell"
 GROWING = "the row of the next element follows from that of this one"
 SIDE_BY_SIDE = "sums along rows with something in common, which is loaded once for some of them"
 STRIPS = "rows that are products with a matrix are computed a strip at a time, in tiles"
@@ -189,12 +193,26 @@ class _Nesting:
         if not innermost:
             return Loop(k, "serial", size, OUTER, polls=polls)
         reduction = self.regrouped()
+        if reduction is None and self.has_wide_cells():
+            return Loop(k, "cells", size, CELLS, polls=polls)
         if reduction is None:
             return Loop(k, "serial", size, VECTORS if self.straight else LOOPS, polls=polls)
         if self.one_by_one(reduction):
             return Loop(k, "single", size, ORDERED, polls=polls)
         vectors = accumulators(self.goals)
         return Loop(k, "lanes", lanes(reduction), REGROUPED, vectors, rest=self.p.step is None, polls=polls)
+
+    def has_wide_cells(self) -> bool:
+        """Whether cells are vectors by themselves, that LLVM would take apart to have elements of several in one."""
+        if not self.straight or not any(isinstance(a.type, g.ArrayType) for a in self.body.results):
+            return False
+        from sacpy.jit.analysis.alike import alike, in_common, made_cells
+
+        cells = made_cells(self.body)
+        if not cells or min(len(c.elements) for c in cells) < WIDE:
+            return False
+        least = WIDE if in_common(self.body, cells) == 0 else WIDER
+        return min(len(c.elements) for c in cells) >= least and alike(self.body)
 
     def blends(self) -> bool:
         """Whether the last axis is run through without gaps."""

@@ -80,4 +80,5 @@ def _tagged(loop: Loop) -> str:
         "together": f"{size} rows side by side",
         "blend": "without gaps",
         "single": "one by one",
+        "cells": "cell by cell",
     }[loop.tag]
