@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -400,6 +402,54 @@ def test_what_a_branch_is_about_proves_checks_of_what_was_computed_before() -> N
     for i in (-1, 0, 1, 3, 4, -(2**31)):
         args = [np.arange(3.0), i]
         assert outcome(run(unit(LATER)), args) == outcome(unit(LATER), args)
+
+
+LOOKED_AT = """
+            int y = load a[0]
+            bool large = lt 3, y
+            give large"""
+EITHER = f"""
+    bool both = if p.1
+        give true
+    else
+        bool inner = if q.1
+            give true
+        else{LOOKED_AT}
+        give inner"""
+BOTH = f"""
+    bool both = if p
+        bool inner = if q{LOOKED_AT}
+        else
+            give false
+        give inner
+    else
+        give false"""
+
+
+@pytest.mark.parametrize(("condition", "holding"), [(EITHER, "otherwise"), (BOTH, "then")])
+def test_a_condition_of_parts_says_something_of_each(condition: str, holding: str) -> None:
+    text = f"""
+function f(int n, int j, int[n] a)
+    bool p = lt j, n
+    bool q = le 0, j
+    bool p.1 = le n, j
+    bool q.1 = lt j, 0{condition}
+    int result = if both
+        check p : in then
+        check q : in then
+        give 1
+    else
+        check p : in otherwise
+        check q : in otherwise
+        give 2
+    return result
+"""
+    found = after(run, text)
+    assert f": in {holding}" not in found, "both parts are known"
+    assert found.count("check") == 2, "the other branch may be taken for two reasons"
+    for n, j, y in product((1, 3), range(-2, 5), (2, 5)):
+        args = [j, np.full(n, y, np.int32)]
+        assert outcome(run(unit(text)), args) == outcome(unit(text), args)
 
 
 @pytest.mark.parametrize(

@@ -60,6 +60,7 @@ def test_a_sample_goes_everywhere(sample: Findings) -> None:
         "private",
         "axis_invariant",
         "fold_bounds",
+        "branch_checks",
         "slices",
         "speculation",
         "carried",

@@ -320,7 +320,7 @@ class Writer(ABC):
             self.site = self.code.slot("i64")
         on = self.code.label("ok")
         self.code.store("i64", str(site - 1), self.site)
-        self.code.branch(condition, on, self.unchecked)
+        self.code.branch(condition, on, self.unchecked, self.code.one_jump(condition))
         self.code.place(on)
 
     def _leave_unless(self, condition: str, status: str) -> None:

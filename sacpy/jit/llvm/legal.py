@@ -164,6 +164,11 @@ class Code:
         """Ends the block with a conditional jump."""
         self.end(f"br i1 {condition}, label %{then}, label %{otherwise}{note}")
 
+    def one_jump(self, condition: str) -> str:
+        """The metadata of a conditional jump that does not become several, one on what a condition is chosen by: LLVM
+        takes all jumps for foreseen but those that are said not to be."""
+        return f", !unpredictable {self.module.node('!{}')}" if condition in self.chosen else ""
+
     def end(self, text: str) -> None:
         """Ends the block. What would follow a block's end is not written."""
         if self.open:

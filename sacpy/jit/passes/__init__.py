@@ -195,6 +195,9 @@ PLACING = (
     Step("scatter", COUNTED, "loops left over that add where the data say: in pieces of their own", "cpu"),
     Step("scatter_reals", COUNTED, "the same for sums of reals", "cpu", by="scatter.run_reals", when=_regrouping),
     Step("scalar_replacement", COUNTED, "what a round hands on stays in a register", "cpu"),
+    Step(
+        "branch_checks", CONDITIONS, "branches that differ in operands only become one, without a jump on data", "cpu"
+    ),
     Step("argmin_strips", LOOPS, "last: what it makes of a loop nobody else knows", "cpu"),
 )
 FINISHING = (Step("detach", UPDATES, "nobody holds an array when it is updated, where updates stay"),)

@@ -52,6 +52,14 @@ class Simplifier(Walker):
             return
         self.note(self.env, condition.name, g.TRUE if holds else g.FALSE)
         rhs = self.definitions.get(condition.name)
+        if isinstance(rhs, g.If) and len(rhs.then.results) == 1:
+            for taken, (a,), (other,) in (
+                (True, rhs.then.results, rhs.otherwise.results),
+                (False, rhs.otherwise.results, rhs.then.results),
+            ):
+                if other == (g.FALSE if holds else g.TRUE):
+                    self.assume(rhs.condition, taken)
+                    self.assume(a, holds)
         if not isinstance(rhs, g.Op):
             return
         if rhs.code == ("and" if holds else "or"):
