@@ -113,12 +113,15 @@ double chosen(double[n] x, int w) { return sum({ [i] -> i < w ? x[i] : 0.0 | [i]
 double squares(double[n] x, int w) { return sum({ [i,j] -> x[i] * x[j] | [w,2] <= [i,j] < [n,n-1] }); }
 bool any_there(double[n] x, int w) { return any({ [i] -> x[i] > 0.9 | [w] <= [i] < [n] }); }
 double product(double[n] x, int w) { return prod({ [i] -> i >= w && i < n - 2 ? x[i] : 1.0 | [i] < [n] }); }
+double gathered(double[n] x, int w) { return sum({ [j] -> x[j * 7] | [w / 2] <= [j] < [w] }); }
 double not_a_number(double[n] x, int w) { return sum({ [i] -> i >= w ? x[i] / 0.0 * 0.0 : 0.0 | [i] < [n] }); }
 """
 
 
 @pytest.mark.parametrize("w", [0, 1, 3, 50])
-@pytest.mark.parametrize("name", ["windows", "behind", "chosen", "squares", "any_there", "product", "not_a_number"])
+@pytest.mark.parametrize(
+    "name", ["windows", "behind", "chosen", "squares", "any_there", "product", "not_a_number", "gathered"]
+)
 def test_programs_give_what_the_interpreter_gives(name: str, w: int) -> None:
     found: list[object] = []
     for n in (40, 1, 0, 5):
@@ -134,6 +137,9 @@ def test_programs_give_what_the_interpreter_gives(name: str, w: int) -> None:
             np.testing.assert_allclose(found[-1], found[-2], rtol=1e-12)
 
 
-def test_a_window_costs_what_is_in_it() -> None:
-    text = sacpy.Session(target="cpu").emit("graph", "windows", PROGRAM)
-    assert "select" not in text[text.index("fold") :] and "[0] <= [j" not in text
+@pytest.mark.parametrize("name", ["windows", "gathered"])
+def test_a_window_costs_what_is_in_it(name: str) -> None:
+    text = sacpy.Session(target="cpu").emit("graph", name, PROGRAM)
+    fold = text[text.index("fold") :]
+    assert "select" not in fold and " if " not in fold and "[0] <= [j" not in text
+    assert ("check" in fold) == (name == "gathered"), "what is looked at may not be there"

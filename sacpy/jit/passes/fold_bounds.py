@@ -64,8 +64,7 @@ def _guarded(made: dict[str, g.Let], a: g.Atom) -> tuple[g.Atom, g.Block, g.Atom
         case g.Op(code="select", args=(condition, value, other)):
             return condition, g.Block((), (value,)), other
         case g.If(condition=condition, then=then, otherwise=g.Block(statements=(), results=(other,))):
-            if not any(isinstance(x, g.Check) for x in then.statements):
-                return condition, then, other
+            return condition, then, other
     return None
 
 
