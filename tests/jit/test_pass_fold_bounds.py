@@ -142,4 +142,4 @@ def test_a_window_costs_what_is_in_it(name: str) -> None:
     text = sacpy.Session(target="cpu").emit("graph", name, PROGRAM)
     fold = text[text.index("fold") :]
     assert "select" not in fold and " if " not in fold and "[0] <= [j" not in text
-    assert ("check" in fold) == (name == "gathered"), "what is looked at may not be there"
+    assert ("index lies in the array" in fold) == (name == "gathered"), "what is looked at may not be there"
