@@ -40,6 +40,7 @@ class Chunked:
         self.outer = outer
         self.env = Environment()
         self.inside: dict[tuple[str, str], str] = {}
+        self.extents: set[str] = set()  # of arrays outside, which LLVM is told of
         self.name = outer.code.module.fresh("chunk")
         self.code = Code(
             outer.code.module,
@@ -93,10 +94,9 @@ class Chunked:
     def capture(self, names: Iterable[str]) -> None:
         """Reads variables, those of them that there are outside, at the start of the function. Their order is that of
         the code that uses them, so that equal code is equal text."""
-        for name in dict.fromkeys(names):
-            value = self.outer.env.get(name)
-            if value is None:
-                continue
+        found = {name: value for name in names if (value := self.outer.env.get(name)) is not None}
+        self.extents.update(e for value in found.values() if isinstance(value, Array) for e in value.extents)
+        for name, value in found.items():
             if isinstance(value, Array):
                 self.inner.env[name] = self.captured_array(value)
             elif value.wide is not None and value.wide.startswith("%"):
@@ -114,7 +114,8 @@ class Chunked:
         known = self.inside.get((type_, text))
         if known is None:
             address = self.code.offset("i64", "%env", str(self.env.word(type_, text)))
-            known = self.inside[type_, text] = self.code.load(type_, address)
+            note = self.code.extent_note() if type_ == "i64" and text in self.extents else ""
+            known = self.inside[type_, text] = self.code.load(type_, address, note)
         return known
 
     def captured_array(self, value: Array) -> Array:

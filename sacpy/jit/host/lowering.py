@@ -20,7 +20,7 @@ from sacpy.jit.host.takeover import takes
 from sacpy.jit.host.writer import Inside, Placed, UnitContext, function_name, result_type, types_of
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import callees
-from sacpy.jit.llvm.legal import LLVM_TYPES, Code, Module
+from sacpy.jit.llvm.legal import EXTENT, LLVM_TYPES, Code, Module
 from sacpy.jit.options import Options
 from sacpy.lang.types import SIGNED
 
@@ -221,11 +221,12 @@ def lower_function(unit: UnitContext, function: g.Function, taken: tuple[int, ..
     """Writes a function into the unit's module. `taken`: which of its parameters it may take over, if it is
     the root; `placed`: the results that it makes in places that it is given."""
     params = [("ptr", "%frame")]
+    extents = {e for p in function.params if isinstance(p.type, g.ArrayType) for e in p.type.extents}
     for number, p in enumerate(function.params):
         if isinstance(p.type, g.ArrayType):
             params += [("ptr", f"%p{number}"), ("ptr", f"%h{number}")]
         else:
-            params.append((LLVM_TYPES[p.base], f"%p{number}"))
+            params.append((EXTENT if p in extents else LLVM_TYPES[p.base], f"%p{number}"))
     params += [("ptr", f"%place{k}") for k, p in placed if p is None]
     results = result_type(function.body.results)
     code = Code(unit.module, function_name(function, placed), results, params, head="define internal fastcc")

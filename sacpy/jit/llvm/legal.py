@@ -19,6 +19,8 @@ LLVM_TYPES = {
 }  # fmt: skip
 # in the metadata of a loop: its rounds have vectors of their own, which LLVM makes of straight-line code if asked
 STRAIGHT_VECTORS = "sacpy.straight_vectors"
+ABOVE_EXTENTS = 1 << 31  # more than any extent
+EXTENT = f"i32 noundef range(i32 0, {-ABOVE_EXTENTS})"  # the type of a parameter that is one: up to the largest int
 _NODE = re.compile(r"!\d+")
 SIZES = {"i8": 1, "i16": 2, "i32": 4, "i64": 8, "float": 4, "double": 8}
 
@@ -215,6 +217,12 @@ class Code:
         that element, which takes processors without AVX-512 up to 4 times longer (llvm-project 145176, put right in
         214187); it does not see that a frozen value is such a choice."""
         self.store(type_, self.op(f"freeze {type_} {value}") if value in self.chosen else value, pointer, note)
+
+    def extent_note(self) -> str:
+        """The metadata of a load of an extent, 64 bits: that it is not negative, so that LLVM asks but once whether an
+        index is neither negative nor too large."""
+        node = self.module.node
+        return f", !range {node(f'!{{i64 0, i64 {ABOVE_EXTENTS}}}')}, !noundef {node('!{}')}"
 
     def offset(self, type_: str, pointer: str, index: str) -> str:
         """The address of element `index` (64 bits)."""
