@@ -52,6 +52,14 @@ def _plane(r: np.random.Generator, n: int) -> Arguments:
     return (np.tile(np.linspace(-2, 0.5, n), (n, 1)), np.tile(np.linspace(-1.2, 1.2, n), (n, 1)).T.copy(), 50)
 
 
+def _sparse(r: np.random.Generator, n: int) -> Arguments:
+    """About twelve entries a row."""
+    counts = r.integers(0, 25, n)
+    k = int(counts.sum())
+    rows = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
+    return (r.random(n), r.random(k), r.integers(0, n, k).astype(np.int32), rows)
+
+
 STYLES = {
     "halved_grids": Style(_cube(2), (512, 9)),
     "prolongation_by_axes": Style(_cube(2), (256, 9), lambda s: (2 * s[0] - 1, 2 * s[1] - 1)),
@@ -80,6 +88,8 @@ STYLES = {
     "standard_columns": Style(_cube(2), (512, 9)),
     "moving_means": Style(lambda r, n: (r.random(n), 20), (20000, 60)),
     "towards_mean": Style(lambda r, n: (r.random(n), r.random(n), 40), (2000, 60)),
+    "drawdowns": Style(lambda r, n: (r.random(n),), (20000, 60)),
+    "sparse_product": Style(_sparse, (4000, 60)),
     "clusters": Style(lambda r, n: (r.random((n, 8)), r.random((POINTS, 8))), (16, 5)),
 }
 

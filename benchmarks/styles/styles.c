@@ -1,3 +1,4 @@
+#include <float.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -417,4 +418,28 @@ void towards_mean(double *restrict out, const double *restrict x, const double *
     for (int64_t s = 0; s < steps; s++)
         for (int64_t i = 0; i < n; i++)
             out[i] += 0.1 * (mean - out[i]);
+}
+
+void drawdowns(double *restrict out, const double *restrict x, int64_t n)
+{
+    double best = -DBL_MAX, sum = 0;
+    for (int64_t i = n - 1; i >= 0; i--) {
+        sum += x[i];
+        out[i] = sum / (n - i);
+    }
+    for (int64_t i = 0; i < n; i++) {
+        best = x[i] > best ? x[i] : best;
+        out[i] += best - x[i];
+    }
+}
+
+void sparse_product(double *restrict out, const double *restrict x, const double *restrict entries,
+                    const int32_t *restrict columns, const int32_t *restrict rows, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        double sum = 0;
+        for (int32_t p = rows[i]; p < rows[i + 1]; p++)
+            sum += entries[p] * x[columns[p]];
+        out[i] = sum;
+    }
 }

@@ -60,6 +60,8 @@ def test_a_sample_goes_everywhere(sample: Findings) -> None:
         "private",
         "axis_invariant",
         "fold_bounds",
+        "running_folds",
+        "running_folds_in_order",
         "branch_checks",
         "slices",
         "speculation",

@@ -63,6 +63,8 @@ REACH = {
     "private": ("programs/time_warping.sac", "main/0@2"),
     "fold_bounds": ("benchmarks/styles/styles.sac", "moving_means/0"),
     "axis_invariant": ("benchmarks/styles/styles.sac", "standard_columns/0"),
+    "running_folds": ("benchmarks/styles/styles.sac", "drawdowns/0"),
+    "running_folds_in_order": ("benchmarks/styles/styles.sac", "drawdowns/0"),
     "slices": ("programs/shortest_paths.sac", "shortest/0"),
     "speculation": ("programs/eigenvalues.sac", "offDiagonal/0"),
     "carried": ("programs/kmeans.sac", "middles/0"),

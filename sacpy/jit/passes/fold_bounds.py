@@ -14,9 +14,11 @@ costs as much as all that lies before it.
 
 from __future__ import annotations
 
+from collections.abc import Container
+
 from sacpy.jit.analysis.folds import recognised
 from sacpy.jit.ir import graph as g
-from sacpy.jit.ir.rewrite import bound, free, setters
+from sacpy.jit.ir.rewrite import bound, copied, free, needed_for, rights, setters
 from sacpy.jit.passes.units import wherever
 from sacpy.jit.passes.walker import Walker
 from sacpy.lang.constants import zero
@@ -26,35 +28,39 @@ from sacpy.nodes import Node, replace
 NEXT = 1 << 30  # what may be added to without wrapping, as far as numbers are known
 
 
+_Bound = tuple[int, g.Atom, int]  # of an axis: what, and what is added to that
+
+
 class _Tighter(Node):
-    """A body without a condition on the index, and what of the condition bounds become: for an axis, lower bounds and
-    upper ones."""
+    """A body without a condition on the index, and what of the condition bounds become: lower ones and upper ones."""
 
     body: g.Block
-    lower: tuple[tuple[int, g.Atom], ...]
-    upper: tuple[tuple[int, g.Atom], ...]
+    lower: tuple[_Bound, ...]
+    upper: tuple[_Bound, ...]
 
 
-def _tighter(w: g.WithLoop, p: g.Partition) -> _Tighter | None:
+def _tighter(w: g.WithLoop, p: g.Partition, counted: Container[str]) -> _Tighter | None:
     """What there is to leave out of a partition of folds."""
-    if (
-        p.step is not None
-        or p.pragmas
-        or len(p.body.results) != 1
-        or any(isinstance(s, g.Check) for s in p.body.statements)
-    ):
+    if p.step is not None or p.pragmas or any(isinstance(s, g.Check) for s in p.body.statements):
         return None
     made = setters(p.body.statements)
-    (result,) = p.body.results
-    guarded = _guarded(made, result)
-    if guarded is None or not isinstance(result, g.Var) or not _changes_nothing(w, guarded[2]):
+    results = [a for a in p.body.results if isinstance(a, g.Var)]
+    guards = [x for a in results if (x := _guarded(made, a)) is not None]
+    if not guards or not len(guards) == len(p.body.results) == len(w.operators):
         return None
-    condition, then, _ = guarded
-    kept = tuple(s for s in p.body.statements if s is not made[result.name])
-    found = _bounds(made, condition, p, bound(p.body))
-    if found is None or result.name in free(g.Block(kept)):
+    if len({x[0] for x in guards}) != 1 or not all(_changes_nothing(o, x[2]) for o, x in zip(w.operators, guards)):
         return None
-    return _Tighter(g.Block((*kept, *then.statements), then.results), *found)
+    then = g.Block(tuple(s for x in guards for s in x[1].statements), tuple(a for x in guards for a in x[1].results))
+    kept = tuple(s for s in p.body.statements if all(s is not made[a.name] for a in results))
+    found = _bounds(made, guards[0][0], p, bound(p.body), counted)
+    if (
+        found is None
+        or len(set(results)) != len(results)
+        or not {a.name for a in results}.isdisjoint(free(g.Block(kept)))
+    ):
+        return None
+    needed = needed_for((g.Var(name, g.INT) for name in free(then)), g.Block(kept))
+    return _Tighter(g.Block((*needed, *then.statements), then.results), *found)
 
 
 def _guarded(made: dict[str, g.Let], a: g.Atom) -> tuple[g.Atom, g.Block, g.Atom] | None:
@@ -68,9 +74,8 @@ def _guarded(made: dict[str, g.Let], a: g.Atom) -> tuple[g.Atom, g.Block, g.Atom
     return None
 
 
-def _changes_nothing(w: g.WithLoop, value: g.Atom) -> bool:
+def _changes_nothing(o: g.Operator, value: g.Atom) -> bool:
     """Whether a value may be combined with what the fold has without changing it."""
-    (o,) = w.operators if len(w.operators) == 1 else (None,)
     if not isinstance(o, g.Fold) or len(o.neutrals) != 1 or not isinstance(value, g.Const):
         return False
     reduction = recognised(o)
@@ -82,12 +87,12 @@ def _changes_nothing(w: g.WithLoop, value: g.Atom) -> bool:
 
 
 def _bounds(
-    made: dict[str, g.Let], condition: g.Atom, p: g.Partition, inside: set[str]
-) -> tuple[tuple[tuple[int, g.Atom], ...], tuple[tuple[int, g.Atom], ...]] | None:
-    """What a condition says of an index, if it is all that it says."""
+    made: dict[str, g.Let], condition: g.Atom, p: g.Partition, inside: set[str], counted: Container[str]
+) -> tuple[tuple[_Bound, ...], tuple[_Bound, ...]] | None:
+    """What a condition says of an index, if it is all that it says. `counted`: as of `_counted`."""
     axes = {i.name: k for k, i in enumerate(p.index)}
-    lower: list[tuple[int, g.Atom]] = []
-    upper: list[tuple[int, g.Atom]] = []
+    lower: list[_Bound] = []
+    upper: list[_Bound] = []
     waiting = [condition]
     while waiting:
         a = waiting.pop()
@@ -99,23 +104,43 @@ def _bounds(
             waiting += op.args
             continue
         left, right = op.args
-        known = [x for x in op.args if isinstance(x, g.Const) or (x.name not in inside and x.name not in axes)]
+        known = [x for x in op.args if _is_outside(x, p, inside)]
         if len(known) != 1 or left.base != "int":
             return None
-        if isinstance(right, g.Var) and right.name in axes and op.code == "le":
-            lower.append((axes[right.name], left))
-        elif isinstance(left, g.Var) and left.name in axes and op.code == "lt":
-            upper.append((axes[left.name], right))
-        elif isinstance(right, g.Var) and right.name in axes and isinstance(left, g.Const) and left.value < NEXT:
-            lower.append((axes[right.name], g.integer(int(left.value) + 1)))
-        elif isinstance(left, g.Var) and left.name in axes and isinstance(right, g.Const) and right.value < NEXT:
-            upper.append((axes[left.name], g.integer(int(right.value) + 1)))
-        else:
+        (other,) = known
+        index = right if other is left else left
+        if not isinstance(index, g.Var) or index.name not in axes:
             return None
+        by = (other is left) == (op.code == "lt")  # `lt other, i` and `le i, other` leave one more out, or in
+        if by and not (other.value < NEXT if isinstance(other, g.Const) else other.name in counted):
+            return None
+        (lower if other is left else upper).append((axes[index.name], other, int(by)))
     return tuple(lower), tuple(upper)
 
 
+def _is_outside(a: g.Atom, p: g.Partition, inside: set[str]) -> bool:
+    """Whether something can be computed in front of the loop: by a few operations, if it is not there already."""
+    if isinstance(a, g.Const):
+        return True
+    needed = needed_for((a,), p.body)
+    ours = inside | {i.name for i in p.index}
+    return all(isinstance(s.rhs, g.Op) for s in needed) and ours.isdisjoint(
+        free(g.Block(needed)) if needed else {a.name}
+    )
+
+
+def _counted(function: g.Function) -> set[str]:
+    """The indices that lie below something, so that there is a next number."""
+    loops = list(rights(function.body, g.WithLoop))
+    rounds = (r.index.name for r in rights(function.body, g.For) if r.step > 0)
+    return {i.name for w in loops for p in w.partitions for i in p.index}.union(rounds)
+
+
 class _Tightener(Walker):
+    def __init__(self, function: g.Function) -> None:
+        super().__init__(function)
+        self.counted = _counted(function)
+
     def rhs(self, r: g.Rhs) -> g.Rhs:
         r = super().rhs(r)
         if isinstance(r, g.WithLoop) and r.frame is None:
@@ -123,22 +148,31 @@ class _Tightener(Walker):
         return r
 
     def tightened(self, w: g.WithLoop, p: g.Partition) -> g.Partition:
-        found = _tighter(w, p)
+        found = _tighter(w, p, self.counted)
         if found is None:
             return p
         lower, upper = list(p.lower), list(p.upper)
-        for axis, a in found.lower:
-            lower[axis] = self.op("low", "max", lower[axis], a)
-        for axis, a in found.upper:
-            upper[axis] = self.op("high", "min", upper[axis], a)
+        for axis, a, by in found.lower:
+            lower[axis] = self.op("low", "max", lower[axis], self.plus(self.ahead(a, p), by))
+        for axis, a, by in found.upper:
+            upper[axis] = self.op("high", "min", upper[axis], self.plus(self.ahead(a, p), by))
         return replace(p, lower=tuple(lower), upper=tuple(upper), body=found.body)
 
+    def ahead(self, a: g.Atom, p: g.Partition) -> g.Atom:
+        """Something, computed in front of the loop."""
+        code = copied(g.Block(needed_for((a,), p.body), (a,)), {}, self.supply)
+        self.out += code.statements
+        return code.results[0]
 
-def _is_fold(r: g.Rhs) -> bool:
-    return isinstance(r, g.WithLoop) and r.frame is None and any(_tighter(r, p) for p in r.partitions)
+    def plus(self, a: g.Atom, by: int) -> g.Atom:
+        """The next number, or the same."""
+        if isinstance(a, g.Const):
+            return g.integer(int(a.value) + by)
+        return self.op("next", "add", a, g.integer(by), exact=True) if by else a
 
 
-@wherever(_is_fold)
+@wherever(lambda r: isinstance(r, g.WithLoop) and r.frame is None)
 def run(function: g.Function) -> g.Function:
     """A unit whose folds leave out the indices that change nothing."""
-    return _Tightener(function).function(function)
+    new = _Tightener(function).function(function)
+    return function if new == function else new
