@@ -224,6 +224,52 @@ def cut_folds(r: random.Random, name: str) -> Template:
     return Template(text, name, ((b, ("n",)), (b, ("n",))), (b, ("n",)), 0)
 
 
+def running(r: random.Random, name: str) -> Template:
+    """Folds of all that lies before a cell, or behind it, along one of two axes."""
+    b = number_type(r)
+    by = r.choice(("", "", " + 1", " + 1", " - 1", " + 2"))
+    first = r.choice(("0", "0", "1", "2", "min(2, n)"))
+    fold = r.choice(("sum", "sum", "prod", "maxval", "minval"))
+    if r.random() < 0.4:
+        elements = r.choice(("a[i,k]", "a[k,j]", "a[i,k] * a[k,0]", "a[k,j] - a[0,j]", "a[k,0]"))
+        end = "j" if "i,k" in elements or r.random() < 0.3 else "i"
+        lower = r.choice(("", "", f"[{first}] <= "))
+        cells = f"{{ [k] -> {elements} | {lower}[k] < [{end}{by}] }}"
+        value = r.choice((f"{fold}({cells})", f"a[i,j] + {fold}({cells})"))
+        text = f"{b}[n,m] {name}({b}[n,m] a)\n{{\n  return {{ [i,j] -> {value} | [i,j] < [n,m] }};\n}}\n\n"
+        return Template(text, name, ((b, ("n", "m")),), (b, ("n", "m")), 0)
+    value = r.choice(("v[j]", "v[j] * w[j]", "v[j] - w[0]", "v[j] * w[i]", "v[j + 1]"))
+    cells = r.choice((
+        f"{{ [j] -> {value} | [j] < [i{by}] }}", f"{{ [j] -> {value} | [{first}] <= [j] < [i{by}] }}",
+        f"{{ [j] -> {value} | [i{by}] <= [j] < [n] }}", "take([i + 1], v)", "drop([i], v)",
+        f"{{ [j] -> v[i + j] | [j] < [n - i] }}",
+    ))  # fmt: skip
+    more = r.choice(("", f" + {fold}({cells})", f" - sum({cells})"))
+    at = r.choice(("", "", f"[{first}] <= "))
+    rest = "; [i] -> w[i] | [i] < [n]" if at else ""
+    text = f"{b}[n] {name}({b}[n] v, {b}[n] w)\n{{\n  return {{ [i] -> w[i] + {fold}({cells}){more} | {at}[i] < [n]{rest} }};\n}}\n\n"
+    return Template(text, name, ((b, ("n",)), (b, ("n",))), (b, ("n",)), 0)
+
+
+def merging(r: random.Random, name: str) -> Template:
+    """Two places in two lists of which one moves in each round, as the data say."""
+    b = number_type(r)
+    more = r.choice(("v[i] <= w[j]", "v[k] < w[k]", "v[i] > w[j] && k > 2"))
+    condition = r.choice((f"j >= m || (i < n && {more})", f"i < n && {more}", f"i < n && j < m && {more}", more))
+    parts = [r.choice((f"r[k] = {x}[{i}];", f"r[k] = {x}[{i}] + v[k % n];", f"s = {x}[{i}];")) for x, i in ("vi", "wj")]
+    steps = [r.choice((f"{i}++;", f"{i} = {i} + 1;", f"{i} = min({i} + 1, n);")) for i in "ij"]
+    loop = (
+        f"if ({condition}) {{ {parts[0]} {steps[0]} }} else {{ {parts[1]} {steps[1]} }}"
+        if r.random() < 0.8
+        else f"if ({condition}) {{ {parts[0]} {steps[0]} }}"
+    )
+    text = (
+        f"{b}[n] {name}({b}[n] v, {b}[m] w)\n{{\n  r = v;\n  s = r[0];\n  i = 0;\n  j = 0;\n"
+        f"  for (k = 0; k < n; k++) {{\n    {loop}\n  }}\n  r[n - 1] = s;\n  return r;\n}}\n\n"
+    )
+    return Template(text, name, ((b, ("n",)), (b, ("m",))), (b, ("n",)), 1)
+
+
 def in_common(r: random.Random, name: str) -> Template:
     """Cells that have in common along an axis what takes long: sums down columns, and what follows from them."""
     b = number_type(r)

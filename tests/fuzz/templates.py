@@ -57,8 +57,10 @@ from tests.fuzz.template_loops import (
     growing,
     handed_on,
     in_common,
+    merging,
     nested,
     pointers,
+    running,
     scatter,
     sliced,
     solver,
@@ -90,4 +92,5 @@ TEMPLATES: tuple[Callable[[random.Random, str], Template], ...] = (
     pointers, pointers, pointers, tables, tables, tables, tables, handed_on, handed_on, handed_on, handed_on,
     bordered, bordered, bordered, bordered, sliced, sliced, sliced, sliced, chosen_rows, chosen_rows, chosen_rows,
     in_common, in_common, in_common, cut_folds, cut_folds, cut_folds,
+    running, running, running, running, merging, merging,
 )  # fmt: skip
