@@ -242,12 +242,13 @@ def running(r: random.Random, name: str) -> Template:
     cells = r.choice((
         f"{{ [j] -> {value} | [j] < [i{by}] }}", f"{{ [j] -> {value} | [{first}] <= [j] < [i{by}] }}",
         f"{{ [j] -> {value} | [i{by}] <= [j] < [n] }}", "take([i + 1], v)", "drop([i], v)",
-        f"{{ [j] -> v[i + j] | [j] < [n - i] }}",
+        "{ [j] -> v[i + j] | [j] < [n - i] }",
     ))  # fmt: skip
     more = r.choice(("", f" + {fold}({cells})", f" - sum({cells})"))
     at = r.choice(("", "", f"[{first}] <= "))
     rest = "; [i] -> w[i] | [i] < [n]" if at else ""
-    text = f"{b}[n] {name}({b}[n] v, {b}[n] w)\n{{\n  return {{ [i] -> w[i] + {fold}({cells}){more} | {at}[i] < [n]{rest} }};\n}}\n\n"
+    body = f"{{ [i] -> w[i] + {fold}({cells}){more} | {at}[i] < [n]{rest} }}"
+    text = f"{b}[n] {name}({b}[n] v, {b}[n] w)\n{{\n  return {body};\n}}\n\n"
     return Template(text, name, ((b, ("n",)), (b, ("n",))), (b, ("n",)), 0)
 
 
