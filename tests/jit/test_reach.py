@@ -72,6 +72,7 @@ REACH = {
     "scatter_reals": ("tests/corpus/scans-and-into.sac", "weights/0"),
     "scalar_replacement": ("programs/needleman_wunsch.sac", "table/0"),
     "branch_checks": ("benchmarks/styles/styles.sac", "merged/0"),
+    "carried_loads": ("programs/convnet.sac", "indexOfLargest/0"),
     "argmin_strips": ("programs/tour.sac", "nearest/0"),
     "detach": ("programs/lu.sac", "swap/1"),
 }

@@ -213,6 +213,7 @@ PLACING = (
     Step(
         "branch_checks", CONDITIONS, "branches that differ in operands only become one, without a jump on data", "cpu"
     ),
+    Step("carried_loads", COUNTED, "what lies at an index that rounds hand on is handed on with it", "cpu"),
     Step("argmin_strips", LOOPS, "last: what it makes of a loop nobody else knows", "cpu"),
 )
 FINISHING = (Step("detach", UPDATES, "nobody holds an array when it is updated, where updates stay"),)
