@@ -111,6 +111,30 @@ def test_sums_of_reals_from_the_end_keep_their_order_where_that_is_asked_for() -
     assert "= for" in after(running_folds.run_in_order, running(**DOWN, **INT))
 
 
+def test_cells_that_wait_for_each_other_stay() -> None:
+    unchanged(
+        running_folds.run,
+        """
+function f(int n, double[n] v)
+    double[n] r, double e = with [n] disjoint
+        genarray double default 0.0
+        propagate double e0 := 1.0
+        part [0] <= [i] < [n]
+            double s = with disjoint
+                fold from 0.0 by (double s1), (double s2)
+                    double s3 = add s1, s2
+                    give s3
+                part [0] <= [j] < [i]
+                    double x = load v[j]
+                    double y = mul x, e0
+                    yield y
+            double t = add s, 1.0
+            yield s, t
+    return n, r, e
+""",
+    )
+
+
 def test_random_units_keep_their_meaning() -> None:
     assert_keeps_meaning(running_folds.run_in_order, range(700, 740), raises_checks=True)
 

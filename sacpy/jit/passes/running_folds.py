@@ -169,8 +169,11 @@ def _with_bounds(w: g.WithLoop, lower: g.Atom, upper: g.Atom) -> g.WithLoop:
     return replace(w, partitions=(replace(q, lower=(lower,), upper=(upper,)),))
 
 
-def _has_running(r: g.Rhs) -> bool:
-    return isinstance(r, g.WithLoop) and r.frame is not None and any(any(_running(p, True)) for p in r.partitions)
+def _has_running(r: g.Rhs, regroups: bool = True) -> bool:
+    """Whether cells have such folds, and do not wait for each other."""
+    if not isinstance(r, g.WithLoop) or not all(isinstance(o, g.Genarray | g.Modarray) for o in r.operators):
+        return False
+    return any(True for p in r.partitions for _ in _running(p, regroups))
 
 
 class _Runner(Walker):
@@ -185,8 +188,9 @@ class _Runner(Walker):
             new = super().rhs(r)
         finally:
             self.depth -= isinstance(r, g.WithLoop)
-        if not isinstance(new, g.WithLoop) or new.frame is None or self.depth:
+        if not isinstance(new, g.WithLoop) or self.depth or not _has_running(new, self.regroups):
             return new
+        assert new.frame is not None
         partitions = tuple(self.stepping(new.frame, p) for p in new.partitions)
         return _loaded(new.frame, partitions, new) or replace(new, partitions=partitions)
 
