@@ -4,6 +4,7 @@ results are the same, and what fails fails."""
 from __future__ import annotations
 
 from pathlib import Path
+from textwrap import indent
 
 import numpy as np
 import pytest
@@ -96,11 +97,7 @@ def test_random_units_keep_their_meaning() -> None:
     assert_keeps_meaning(branch_checks.run, range(600, 660))
 
 
-def test_only_in_loops_in_order() -> None:
-    unchanged(
-        branch_checks.run,
-        """
-function f(int n, int[n] a, int i, bool c)
+CHOICE = """
     bool p = lt i, n
     int r = if c
         check p : it is there
@@ -109,9 +106,24 @@ function f(int n, int[n] a, int i, bool c)
     else
         int z = load a[0]
         give z
-    return r
-""",
-    )
+"""
+CELLS = """
+    int s = for k from 0 to n step 1 with int t := 0
+        int[n] w = with [n] disjoint complete
+            genarray int default 0
+            part [0] <= [i] < [n]
+{choice}
+                yield r
+        int v = load w[k]
+        next v
+    return s
+"""
+
+
+def test_only_in_loops_in_order() -> None:
+    unchanged(branch_checks.run, f"function f(int n, int[n] a, int i, bool c)\n{CHOICE.strip(chr(10))}\n    return r")
+    cells = CELLS.format(choice=indent(CHOICE.strip("\n"), 12 * " "))
+    unchanged(branch_checks.run, f"function f(int n, int[n] a, bool c)\n{cells.strip(chr(10))}")
 
 
 SAC = """

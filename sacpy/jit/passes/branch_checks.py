@@ -33,15 +33,15 @@ class _Merger(Rewriter):
     def __init__(self, function: g.Function) -> None:
         super().__init__()
         self.supply = names_of(function)
-        self.in_order = 0
+        self.in_order = False  # what is at hand is done round by round, by the innermost loop around it
 
     def statement(self, s: g.Stmt) -> Sequence[g.Stmt]:
         if not isinstance(s, g.Let):
             return tuple(super().statement(s))
-        is_loop = isinstance(s.rhs, g.For | g.Loop)
-        self.in_order += is_loop
+        outer, is_loop = self.in_order, isinstance(s.rhs, g.For | g.Loop | g.WithLoop)
+        self.in_order = not isinstance(s.rhs, g.WithLoop) if is_loop else outer
         found = tuple(super().statement(s))
-        self.in_order -= is_loop
+        self.in_order = outer
         return tuple(t for f in found for t in (self.merged(f) if self.in_order else (f,)))
 
     def merged(self, s: g.Stmt) -> Iterator[g.Stmt]:
