@@ -20,6 +20,7 @@ are more axes: each index of these has a row.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from sacpy.jit.analysis.folds import recognised
 from sacpy.jit.ir import graph as g
@@ -33,21 +34,28 @@ FAR = 1 << 20  # what is added to an index at most, so that nothing wraps
 FURTHEST = (1 << 31) - (1 << 22)  # a bound to which that is added, at most
 
 
-class _Running(Node):
+class Stepping(Node):
+    """Folds of a cell, in one loop: the statement, and along which axis cells have them in common; the other axes that
+    they depend on."""
+
+    statement: g.Let
+    axis: int
+    others: tuple[int, ...]
+
+    @property
+    def folds(self) -> list[g.Fold]:
+        assert isinstance(self.statement.rhs, g.WithLoop)
+        return [o for o in self.statement.rhs.operators if isinstance(o, g.Fold)]
+
+
+class _Running(Stepping):
     """Folds of a cell, in one loop, over indices that begin or end `by` behind that of the cell along an axis, and the
     other axes that they depend on. `down`: they begin there. `loop`: what the statement has, over indices that do not
     begin anew in each cell."""
 
-    statement: g.Let
     loop: g.WithLoop
-    axis: int
-    others: tuple[int, ...]
     by: int
     down: bool
-
-    @property
-    def folds(self) -> list[g.Fold]:
-        return [o for o in self.loop.operators if isinstance(o, g.Fold)]
 
 
 def _running(p: g.Partition, regroups: bool) -> Iterator[_Running]:
@@ -58,13 +66,13 @@ def _running(p: g.Partition, regroups: bool) -> Iterator[_Running]:
     for s in p.body.statements:
         if isinstance(s, g.Check):
             return
-        if isinstance(s.rhs, g.WithLoop) and _is_plain_fold(s.rhs):
+        if isinstance(s.rhs, g.WithLoop) and is_plain_fold(s.rhs):
             found = _along_axis(p, s, made)
             if found is not None and (not found.down or all(_any_order(o, regroups) for o in found.folds)):
                 yield found
 
 
-def _is_plain_fold(w: g.WithLoop) -> bool:
+def is_plain_fold(w: g.WithLoop) -> bool:
     if w.frame is not None or w.pragmas or len(w.partitions) != 1:
         return False
     (q,) = w.partitions
@@ -98,7 +106,8 @@ def _along_axis(p: g.Partition, s: g.Let, made: dict[str, g.Let]) -> _Running | 
         names = free(g.Block((*needed, *rest.statements)))
         if p.index[found[0]].name in names:
             return None
-        return _Running(s, w, found[0], tuple(sorted(axes[name] for name in names if name in axes)), found[1], down)
+        others = tuple(sorted(axes[name] for name in names if name in axes))
+        return _Running(s, found[0], others, w, found[1], down)
     return None
 
 
@@ -169,18 +178,36 @@ def _with_bounds(w: g.WithLoop, lower: g.Atom, upper: g.Atom) -> g.WithLoop:
     return replace(w, partitions=(replace(q, lower=(lower,), upper=(upper,)),))
 
 
-def _has_running(r: g.Rhs, regroups: bool = True) -> bool:
-    """Whether cells have such folds, and do not wait for each other."""
-    if not isinstance(r, g.WithLoop) or not all(isinstance(o, g.Genarray | g.Modarray) for o in r.operators):
-        return False
-    return any(True for p in r.partitions for _ in _running(p, regroups))
+def are_apart(w: g.WithLoop) -> bool:
+    """Whether cells do not wait for each other."""
+    return all(isinstance(o, g.Genarray | g.Modarray) for o in w.operators)
 
 
-class _Runner(Walker):
-    def __init__(self, function: g.Function, regroups: bool) -> None:
+def _has_running(r: g.Rhs) -> bool:
+    return isinstance(r, g.WithLoop) and are_apart(r) and any(True for p in r.partitions for _ in _running(p, True))
+
+
+class Stepper(Walker):
+    """Computes in front of with-loops, in loops in order, what their cells fold, and has them load it. Passes say what
+    it is (`found_in`), and how a row is computed, which has `more` elements than there are cells."""
+
+    more = 0
+
+    def __init__(self, function: g.Function) -> None:
         super().__init__(function)
-        self.regroups = regroups
         self.depth = 0  # of with-loops around
+
+    def found_in(self, p: g.Partition) -> Iterator[Stepping]:
+        """What a partition's cells fold."""
+        raise NotImplementedError
+
+    def around(self, p: g.Partition, found: Any) -> tuple[g.Let, ...]:
+        """What a cell computes first for the fold."""
+        raise NotImplementedError
+
+    def row(self, length: g.Atom, p: g.Partition, found: Any) -> tuple[g.Var, ...]:
+        """Emits the loop that computes a row."""
+        raise NotImplementedError
 
     def rhs(self, r: g.Rhs) -> g.Rhs:
         self.depth += isinstance(r, g.WithLoop)
@@ -188,29 +215,28 @@ class _Runner(Walker):
             new = super().rhs(r)
         finally:
             self.depth -= isinstance(r, g.WithLoop)
-        if not isinstance(new, g.WithLoop) or self.depth or not _has_running(new, self.regroups):
+        if not isinstance(new, g.WithLoop) or self.depth or new.frame is None or not are_apart(new):
             return new
-        assert new.frame is not None
         partitions = tuple(self.stepping(new.frame, p) for p in new.partitions)
         return _loaded(new.frame, partitions, new) or replace(new, partitions=partitions)
 
     def stepping(self, frame: tuple[g.Atom, ...], p: g.Partition) -> g.Partition:
         """A partition that loads what its cells folded, which is computed here."""
         loads: dict[int, tuple[g.Let, ...]] = {}
-        for found in _running(p, self.regroups):
+        for found in self.found_in(p):
             index = tuple(p.index[k] for k in (*found.others, found.axis))
             targets = found.statement.targets
             loads[id(found.statement)] = tuple(
-                g.Let((t,), g.Load(array, index)) for t, array in zip(targets, self.computed(frame, p, found))
+                g.Let((t,), g.Load(array, index)) for t, array in zip(targets, self.arrays(frame, p, found))
             )
         if not loads:
             return p
         statements = tuple(t for s in p.body.statements for t in loads.get(id(s), (s,)))
         return replace(p, body=g.Block(statements, p.body.results))
 
-    def computed(self, frame: tuple[g.Atom, ...], p: g.Partition, found: _Running) -> tuple[g.Var, ...]:
+    def arrays(self, frame: tuple[g.Atom, ...], p: g.Partition, found: Stepping) -> tuple[g.Var, ...]:
         """Arrays of what cells fold, with an axis for each of the others that they depend on, and then this one."""
-        length, others = frame[found.axis], tuple(frame[k] for k in found.others)
+        length, others = self.plus(frame[found.axis], self.more), tuple(frame[k] for k in found.others)
         around = self.around(p, found)
         rows, code = self.emitted(lambda: self.row(length, p, found))
         missing = [(p.lower[k], p.upper[k]) for k in range(p.rank) if k not in (*found.others, found.axis)]
@@ -246,7 +272,7 @@ class _Runner(Walker):
         return found, code
 
     def unless_empty(
-        self, bounds: Sequence[tuple[g.Atom, g.Atom]], length: g.Atom, found: _Running, row: g.Block
+        self, bounds: Sequence[tuple[g.Atom, g.Atom]], length: g.Atom, found: Stepping, row: g.Block
     ) -> tuple[g.Var, ...]:
         """Emits a row, if there is an index within bounds at all."""
         some: g.Atom = g.TRUE
@@ -258,11 +284,38 @@ class _Runner(Walker):
         self.out.append(g.Let(arrays, g.If(some, row, g.Block(code, none))))
         return arrays
 
-    def all_filled(self, length: g.Atom, found: _Running) -> tuple[g.Var, ...]:
+    def all_filled(self, length: g.Atom, found: Stepping) -> tuple[g.Var, ...]:
         return tuple(self.filled(length, n) for o in found.folds for n in o.neutrals)
 
-    @staticmethod
-    def around(p: g.Partition, found: _Running) -> tuple[g.Let, ...]:
+    def filled(self, length: g.Atom, value: g.Atom) -> g.Var:
+        """An array of one value."""
+        v = self.supply.var("run", g.ArrayType(value.base, (length,)))
+        w = g.WithLoop((length,), (), (g.Genarray(value.base, (), value),), disjoint=True)
+        self.out.append(g.Let((v,), w))
+        return v
+
+    def plus(self, a: g.Atom, by: int) -> g.Atom:
+        """An index, and a number, which do not wrap."""
+        if isinstance(a, g.Const):
+            return g.integer(int(a.value) + by)
+        return self.op("at", "add", a, g.integer(by), exact=True) if by else a
+
+    def of_both(self, code: str, a: g.Atom, b: g.Atom) -> g.Atom:
+        """The lesser of two ints, or the greater."""
+        if isinstance(a, g.Const) and isinstance(b, g.Const):
+            return g.integer((min if code == "min" else max)(int(a.value), int(b.value)))
+        return a if a == b else self.op("end", code, a, b)
+
+
+class _Runner(Stepper):
+    def __init__(self, function: g.Function, regroups: bool) -> None:
+        super().__init__(function)
+        self.regroups = regroups
+
+    def found_in(self, p: g.Partition) -> Iterator[_Running]:
+        return _running(p, self.regroups)
+
+    def around(self, p: g.Partition, found: _Running) -> tuple[g.Let, ...]:
         """What a cell computes first for the fold, but for where it ends."""
         (q,) = found.loop.partitions
         (other,) = q.upper if found.down else q.lower
@@ -312,25 +365,6 @@ class _Runner(Walker):
         code = copied(g.Block((g.Let(targets, _with_bounds(found.loop, lower, upper)),), targets), {}, self.supply)
         self.out += code.statements
         return code.results
-
-    def filled(self, length: g.Atom, value: g.Atom) -> g.Var:
-        """An array of one value."""
-        v = self.supply.var("run", g.ArrayType(value.base, (length,)))
-        w = g.WithLoop((length,), (), (g.Genarray(value.base, (), value),), disjoint=True)
-        self.out.append(g.Let((v,), w))
-        return v
-
-    def plus(self, a: g.Atom, by: int) -> g.Atom:
-        """An index, and a number, which do not wrap."""
-        if isinstance(a, g.Const):
-            return g.integer(int(a.value) + by)
-        return self.op("at", "add", a, g.integer(by), exact=True) if by else a
-
-    def of_both(self, code: str, a: g.Atom, b: g.Atom) -> g.Atom:
-        """The lesser of two ints, or the greater."""
-        if isinstance(a, g.Const) and isinstance(b, g.Const):
-            return g.integer((min if code == "min" else max)(int(a.value), int(b.value)))
-        return a if a == b else self.op("end", code, a, b)
 
     def moderate(self, a: g.Atom) -> g.Atom:
         """A bound that may be added to; what is further away is as good as that."""
