@@ -19,6 +19,7 @@ from benchmarks.sac import SacProgram
 
 HERE = Path(__file__).resolve().parent
 C = 1.6  # times the time of C
+GROUPS = 200  # of `group_means`
 POINTS = 4096  # of `clusters`, in C too
 
 Arguments = tuple[Any, ...]
@@ -90,6 +91,9 @@ STYLES = {
     "towards_mean": Style(lambda r, n: (r.random(n), r.random(n), 40), (2000, 60)),
     "drawdowns": Style(lambda r, n: (r.random(n),), (20000, 60)),
     "sparse_product": Style(_sparse, (4000, 60)),
+    "group_means": Style(
+        lambda r, n: (r.random(n), r.integers(0, GROUPS, n).astype(np.int32), GROUPS), (20000, 60), lambda s: (GROUPS,)
+    ),
     "clusters": Style(lambda r, n: (r.random((n, 8)), r.random((POINTS, 8))), (16, 5)),
 }
 

@@ -443,3 +443,17 @@ void sparse_product(double *restrict out, const double *restrict x, const double
         out[i] = sum;
     }
 }
+
+void group_means(double *restrict out, const double *restrict x, const int32_t *restrict group, int64_t b, int64_t n)
+{
+    int64_t *count = calloc(b, sizeof(int64_t));
+    memset(out, 0, b * sizeof(double));
+    for (int64_t i = 0; i < n; i++)
+        if (group[i] >= 0 && group[i] < b) {
+            out[group[i]] += x[i];
+            count[group[i]]++;
+        }
+    for (int64_t k = 0; k < b; k++)
+        out[k] /= count[k] > 1 ? count[k] : 1;
+    free(count);
+}

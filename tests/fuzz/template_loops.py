@@ -252,6 +252,23 @@ def running(r: random.Random, name: str) -> Template:
     return Template(text, name, ((b, ("n",)), (b, ("n",))), (b, ("n",)), 0)
 
 
+def grouped(r: random.Random, name: str) -> Template:
+    """What data say belongs to a cell: counts, sums, extremes of groups, and what follows from several."""
+    b = number_type(r)
+    zero = {"double": "0.0", "float": "0f", "long": "0l"}.get(b, "0")
+    key = r.choice(("g[i]", "g[i]", "g[i] % n", "g[i] + 1", "g[n - 1 - i]", "i / 2"))
+    values = r.choices(("x[i]", "x[i] * x[0]", "x[i] * w[k]", "w[g[i]]", "x[i + 1]", f"x[i] - {zero}"), k=2)
+    chosen = [
+        f"sum({{ [i] -> {r.choice((f'{key} == k', f'k == {key}'))} ? {v} : {zero} | [i] < [n] }})" for v in values
+    ]
+    value = r.choice((chosen[0], f"{chosen[0]} - {chosen[1]}", f"w[k] + {chosen[0]}"))
+    lower = r.choice(("", "", "[2] <= "))
+    rest = "; [k] -> w[k] | [k] < [m]" if lower else ""
+    body = f"{{ [k] -> {value} | {lower}[k] < [m]{rest} }}"
+    text = f"{b}[m] {name}({b}[n] x, int[n] g, {b}[m] w)\n{{\n  return {body};\n}}\n\n"
+    return Template(text, name, ((b, ("n",)), ("int", ("n",)), (b, ("m",))), (b, ("m",)), 0)
+
+
 def merging(r: random.Random, name: str) -> Template:
     """Two places in two lists of which one moves in each round, as the data say."""
     b = number_type(r)

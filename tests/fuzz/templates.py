@@ -54,6 +54,7 @@ from tests.fuzz.template_loops import (
     elimination,
     exchanged,
     gathered,
+    grouped,
     growing,
     handed_on,
     in_common,
@@ -92,5 +93,5 @@ TEMPLATES: tuple[Callable[[random.Random, str], Template], ...] = (
     pointers, pointers, pointers, tables, tables, tables, tables, handed_on, handed_on, handed_on, handed_on,
     bordered, bordered, bordered, bordered, sliced, sliced, sliced, sliced, chosen_rows, chosen_rows, chosen_rows,
     in_common, in_common, in_common, cut_folds, cut_folds, cut_folds,
-    running, running, running, running, merging, merging,
+    running, running, running, running, merging, merging, grouped, grouped, grouped,
 )  # fmt: skip

@@ -60,6 +60,7 @@ def test_a_sample_goes_everywhere(sample: Findings) -> None:
         "private",
         "axis_invariant",
         "fold_bounds",
+        "class_folds",
         "carried_loads",
         "running_folds",
         "running_folds_in_order",

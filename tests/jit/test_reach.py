@@ -65,6 +65,7 @@ REACH = {
     "axis_invariant": ("benchmarks/styles/styles.sac", "standard_columns/0"),
     "running_folds": ("benchmarks/styles/styles.sac", "drawdowns/0"),
     "running_folds_in_order": ("benchmarks/styles/styles.sac", "drawdowns/0"),
+    "class_folds": ("benchmarks/styles/styles.sac", "group_means/0"),
     "slices": ("programs/shortest_paths.sac", "shortest/0"),
     "speculation": ("programs/eigenvalues.sac", "offDiagonal/0"),
     "carried": ("programs/kmeans.sac", "middles/0"),

@@ -169,6 +169,7 @@ SHAPING = (
         by="running_folds.run_in_order",
         when=_in_order,
     ),
+    Step("class_folds", _choosing, "cells that fold what data say is theirs are folded in one go", "cpu"),
     Step("columns", _columns, "what lanes load far apart lies side by side, while partitions are whole", "cpu"),
     Step("parity_partitions", NESTS, "cells chosen by a remainder get steps, as programmed", "cpu"),
     Step("disjoint", NESTS, "partitions that overlap are cut, which `split` and the writers build on"),

@@ -45,10 +45,10 @@ def _tighter(w: g.WithLoop, p: g.Partition, counted: Container[str]) -> _Tighter
         return None
     made = setters(p.body.statements)
     results = [a for a in p.body.results if isinstance(a, g.Var)]
-    guards = [x for a in results if (x := _guarded(made, a)) is not None]
+    guards = [x for a in results if (x := guarded(made, a)) is not None]
     if not guards or not len(guards) == len(p.body.results) == len(w.operators):
         return None
-    if len({x[0] for x in guards}) != 1 or not all(_changes_nothing(o, x[2]) for o, x in zip(w.operators, guards)):
+    if len({x[0] for x in guards}) != 1 or not all(changes_nothing(o, x[2]) for o, x in zip(w.operators, guards)):
         return None
     then = g.Block(tuple(s for x in guards for s in x[1].statements), tuple(a for x in guards for a in x[1].results))
     kept = tuple(s for s in p.body.statements if all(s is not made[a.name] for a in results))
@@ -63,7 +63,7 @@ def _tighter(w: g.WithLoop, p: g.Partition, counted: Container[str]) -> _Tighter
     return _Tighter(g.Block((*needed, *then.statements), then.results), *found)
 
 
-def _guarded(made: dict[str, g.Let], a: g.Atom) -> tuple[g.Atom, g.Block, g.Atom] | None:
+def guarded(made: dict[str, g.Let], a: g.Atom) -> tuple[g.Atom, g.Block, g.Atom] | None:
     """Of a value: the condition under which it is what a block gives, and what it is otherwise."""
     s = made.get(a.name) if isinstance(a, g.Var) else None
     match s.rhs if s is not None else None:
@@ -74,7 +74,7 @@ def _guarded(made: dict[str, g.Let], a: g.Atom) -> tuple[g.Atom, g.Block, g.Atom
     return None
 
 
-def _changes_nothing(o: g.Operator, value: g.Atom) -> bool:
+def changes_nothing(o: g.Operator, value: g.Atom) -> bool:
     """Whether a value may be combined with what the fold has without changing it."""
     if not isinstance(o, g.Fold) or len(o.neutrals) != 1 or not isinstance(value, g.Const):
         return False

@@ -236,7 +236,10 @@ class Stepper(Walker):
 
     def arrays(self, frame: tuple[g.Atom, ...], p: g.Partition, found: Stepping) -> tuple[g.Var, ...]:
         """Arrays of what cells fold, with an axis for each of the others that they depend on, and then this one."""
-        length, others = self.plus(frame[found.axis], self.more), tuple(frame[k] for k in found.others)
+        return self.in_rows(self.plus(frame[found.axis], self.more), tuple(frame[k] for k in found.others), p, found)
+
+    def in_rows(self, length: g.Atom, others: tuple[g.Atom, ...], p: g.Partition, found: Stepping) -> tuple[g.Var, ...]:
+        """The same, with a row for each index of the others."""
         around = self.around(p, found)
         rows, code = self.emitted(lambda: self.row(length, p, found))
         missing = [(p.lower[k], p.upper[k]) for k in range(p.rank) if k not in (*found.others, found.axis)]
