@@ -30,6 +30,7 @@ from tests.fuzz.template_folds import (
     swept,
     until,
 )
+from tests.fuzz.template_formulas import cut_folds, grouped, in_common, merging, running
 from tests.fuzz.template_grids import (
     apart,
     bordered,
@@ -48,20 +49,15 @@ from tests.fuzz.template_loops import (
     by_index,
     by_rank,
     chosen_rows,
-    cut_folds,
     distributed,
     drafted,
     elimination,
     exchanged,
     gathered,
-    grouped,
     growing,
     handed_on,
-    in_common,
-    merging,
     nested,
     pointers,
-    running,
     scatter,
     sliced,
     solver,
