@@ -3,6 +3,9 @@ the same, and what fails fails."""
 
 from __future__ import annotations
 
+from functools import cache
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -108,9 +111,15 @@ int[k] columns(double[n] x, int b) | (k == 3) {
 """
 
 
+@cache
+def modules() -> tuple[Any, Any]:
+    native, meant = (sacpy.Session(target=target).compile(PROGRAM) for target in ("cpu", "interp"))
+    return native, meant
+
+
 @pytest.mark.parametrize("name", ["largest", "last", "none", "both", "columns"])
 def test_programs_give_what_the_interpreter_gives(name: str) -> None:
-    native, meant = (sacpy.Session(target=target).compile(PROGRAM) for target in ("cpu", "interp"))
+    native, meant = modules()
     rng = np.random.default_rng(4)
     for n in (1, 2, 9, 500):
         x = rng.random(n)

@@ -3,6 +3,9 @@ the same."""
 
 from __future__ import annotations
 
+from functools import cache
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -142,9 +145,15 @@ double[b] fails(double[n] x, int[n] g, int b) {
 """
 
 
+@cache
+def modules() -> tuple[Any, Any]:
+    native, meant = (sacpy.Session(target=target).compile(PROGRAM) for target in ("cpu", "interp"))
+    return native, meant
+
+
 @pytest.mark.parametrize("name", ["counts", "sums_", "means", "centres", "looked_up", "fails"])
 def test_programs_give_what_the_interpreter_gives(name: str) -> None:
-    native, meant = (sacpy.Session(target=target).compile(PROGRAM) for target in ("cpu", "interp"))
+    native, meant = modules()
     rng = np.random.default_rng(1)
     for n, b in ((0, 0), (0, 20), (5, 3), (80, 40), (3000, 100)):
         x, g = rng.random(n), rng.integers(-3, b + 3, n).astype(np.int32)

@@ -3,6 +3,9 @@ the same."""
 
 from __future__ import annotations
 
+from functools import cache
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -178,10 +181,16 @@ NAMES = (
 )  # fmt: skip
 
 
+@cache
+def modules(strict: bool) -> tuple[Any, Any]:
+    native, meant = (sacpy.Session(target=target, strict_fp=strict).compile(PROGRAM) for target in ("cpu", "interp"))
+    return native, meant
+
+
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize("name", NAMES)
 def test_programs_give_what_the_interpreter_gives(name: str, strict: bool) -> None:
-    native, meant = (sacpy.Session(target=target, strict_fp=strict).compile(PROGRAM) for target in ("cpu", "interp"))
+    native, meant = modules(strict)
     for n in (0, 1, 2, 9, 70):
         x = np.random.default_rng(n).random(n)
         if n == 9:

@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import Rewriter, copied, free, needed_for, setters
 from sacpy.jit.passes.fold_bounds import changes_nothing, guarded
-from sacpy.jit.passes.running_folds import Stepper, Stepping, are_apart, is_plain_fold
+from sacpy.jit.passes.running_folds import Stepper, Stepping, Way, are_apart, is_plain_fold
 from sacpy.jit.passes.units import wherever
 from sacpy.lang.constants import zero
 from sacpy.nodes import replace
@@ -105,7 +105,7 @@ def _are_few(p: g.Partition, axis: int) -> bool:
     return isinstance(lower, g.Const) and isinstance(upper, g.Const) and upper.value - lower.value <= FEW
 
 
-class _Grouper(Stepper):
+class _ByClasses(Way):
     more = 1  # for what belongs to no cell
 
     def found_in(self, p: g.Partition) -> Iterator[_ByClass]:
@@ -115,65 +115,65 @@ class _Grouper(Stepper):
         """What a cell computes first for the fold."""
         return needed_for((g.Var(name, g.INT) for name in free(g.Block((_given(found),)))), p.body)
 
-    def arrays(self, frame: tuple[g.Atom, ...], p: g.Partition, found: Stepping) -> tuple[g.Var, ...]:
+    def arrays(self, walk: Stepper, frame: tuple[g.Atom, ...], p: g.Partition, found: Stepping) -> tuple[g.Var, ...]:
         """The same, if there are more than a few groups; else each cell by itself."""
-        groups = self.op("groups", "sub", p.upper[found.axis], p.lower[found.axis], exact=True)
-        many = self.op("many", "lt", g.integer(FEW), groups)
-        length, outer = self.plus(frame[found.axis], self.more), tuple(frame[k] for k in found.others)
-        by_class, code = self.emitted(lambda: self.in_rows(length, outer, p, found))
-        each, others = self.emitted(lambda: self.each((*outer, length), p, found))
-        made = tuple(self.supply.var("group", v.type) for v in each)
+        groups = walk.op("groups", "sub", p.upper[found.axis], p.lower[found.axis], exact=True)
+        many = walk.op("many", "lt", g.integer(FEW), groups)
+        length, outer = walk.plus(frame[found.axis], self.more), tuple(frame[k] for k in found.others)
+        by_class, code = walk.emitted(lambda: walk.in_rows(length, outer, p, found))
+        each, others = walk.emitted(lambda: self.each(walk, (*outer, length), p, found))
+        made = tuple(walk.supply.var("group", v.type) for v in each)
         both = g.Block(code, by_class), g.Block(others, each)
-        self.out.append(g.Let(made, g.If(many, *both)))
+        walk.out.append(g.Let(made, g.If(many, *both)))
         return made
 
-    def each(self, extents: tuple[g.Atom, ...], p: g.Partition, found: Stepping) -> tuple[g.Var, ...]:
+    def each(self, walk: Stepper, extents: tuple[g.Atom, ...], p: g.Partition, found: Stepping) -> tuple[g.Var, ...]:
         """Emits what computes each cell by itself."""
         along = (*found.others, found.axis)
-        index = tuple(self.supply.var(p.index[k].name, g.INT) for k in along)
+        index = tuple(walk.supply.var(p.index[k].name, g.INT) for k in along)
         targets = found.statement.targets
         code = g.Block((*needed_for(targets, p.body),), targets)
-        body = copied(code, dict(zip((p.index[k].name for k in along), index)), self.supply)
+        body = copied(code, dict(zip((p.index[k].name for k in along), index)), walk.supply)
         lower, upper = (tuple(bounds[k] for k in along) for bounds in (p.lower, p.upper))
         inside = g.Partition(lower, upper, None, None, index, body, (), p.span)
-        made = tuple(self.supply.var("group", g.ArrayType(t.base, extents)) for t in targets)
+        made = tuple(walk.supply.var("group", g.ArrayType(t.base, extents)) for t in targets)
         operators = tuple(g.Genarray(t.base, (), g.Const(t.base, zero(t.base))) for t in targets)
-        self.out.append(g.Let(made, g.WithLoop(extents, (inside,), operators, disjoint=True), p.span))
+        walk.out.append(g.Let(made, g.WithLoop(extents, (inside,), operators, disjoint=True), p.span))
         return made
 
-    def row(self, length: g.Atom, p: g.Partition, found: _ByClass) -> tuple[g.Var, ...]:
+    def row(self, walk: Stepper, length: g.Atom, p: g.Partition, found: _ByClass) -> tuple[g.Var, ...]:
         """Emits the loop that computes a row."""
         assert isinstance(found.statement.rhs, g.WithLoop)
         (q,) = found.statement.rhs.partitions
         (begin,), (end,), lower, upper = q.lower, q.upper, p.lower[found.axis], p.upper[found.axis]
-        filled = self.all_filled(length, found)
-        arrays, made, results = (tuple(self.supply.var("group", v.type) for v in filled) for _ in range(3))
-        i = self.supply.var(q.index[0].name, g.INT)
-        nobody = self.plus(length, -1)
+        filled = walk.all_filled(length, found)
+        arrays, made, results = (tuple(walk.supply.var("group", v.type) for v in filled) for _ in range(3))
+        i = walk.supply.var(q.index[0].name, g.INT)
+        nobody = walk.plus(length, -1)
 
         def step() -> tuple[g.Var, ...]:
             env: dict[str, g.Atom] = {q.index[0].name: i}
-            first = Rewriter(env, self.supply).block(g.Block(found.inside, (found.key,)))
-            self.out += first.statements
+            first = Rewriter(env, walk.supply).block(g.Block(found.inside, (found.key,)))
+            walk.out += first.statements
             (key,) = first.results
-            there = self.op("there", "and", self.op("there", "le", lower, key), self.op("there", "lt", key, upper))
-            at = self.op("at", "select", there, key, nobody)
+            there = walk.op("there", "and", walk.op("there", "le", lower, key), walk.op("there", "lt", key, upper))
+            at = walk.op("at", "select", there, key, nobody)
             for o, array, new, (code, nothing) in zip(found.folds, arrays, made, found.values):
                 (total,), (value,) = o.accumulators, o.values
-                mine = Rewriter(env, self.supply).block(code)
-                old, one = self.supply.var(total.name, total.type), mine.results[0]
+                mine = Rewriter(env, walk.supply).block(code)
+                old, one = walk.supply.var(total.name, total.type), mine.results[0]
                 if mine.statements:
-                    one = self.supply.var(value.name, value.type)
-                    self.out.append(g.Let((one,), g.If(there, mine, g.Block((), (nothing,)))))
-                self.out.append(g.Let((old,), g.Load(array, (at,))))
-                step = copied(o.combine, {total.name: old, value.name: one}, self.supply)
-                self.out += step.statements
-                self.out.append(g.Let((new,), g.Update(array, (at,), step.results[0])))
+                    one = walk.supply.var(value.name, value.type)
+                    walk.out.append(g.Let((one,), g.If(there, mine, g.Block((), (nothing,)))))
+                walk.out.append(g.Let((old,), g.Load(array, (at,))))
+                step = copied(o.combine, {total.name: old, value.name: one}, walk.supply)
+                walk.out += step.statements
+                walk.out.append(g.Let((new,), g.Update(array, (at,), step.results[0])))
             return made
 
-        _, code = self.emitted(step)
+        _, code = walk.emitted(step)
         loop = g.For(i, begin, end, 1, arrays, filled, g.Block(code, made))
-        self.out.append(g.Let(results, loop, found.statement.span))
+        walk.out.append(g.Let(results, loop, found.statement.span))
         return results
 
 
@@ -182,4 +182,4 @@ class _Grouper(Stepper):
 )
 def run(function: g.Function) -> g.Function:
     """A unit whose folds by classes go through the data once."""
-    return _Grouper(function).function(function)
+    return Stepper(function, _ByClasses()).function(function)

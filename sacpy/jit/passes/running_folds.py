@@ -187,15 +187,10 @@ def _has_running(r: g.Rhs) -> bool:
     return isinstance(r, g.WithLoop) and are_apart(r) and any(True for p in r.partitions for _ in _running(p, True))
 
 
-class Stepper(Walker):
-    """Computes in front of with-loops, in loops in order, what their cells fold, and has them load it. Passes say what
-    it is (`found_in`), and how a row is computed, which has `more` elements than there are cells."""
+class Way:
+    """What cells fold, and how a row of that is computed, which has `more` elements than there are cells."""
 
     more = 0
-
-    def __init__(self, function: g.Function) -> None:
-        super().__init__(function)
-        self.depth = 0  # of with-loops around
 
     def found_in(self, p: g.Partition) -> Iterator[Stepping]:
         """What a partition's cells fold."""
@@ -205,9 +200,23 @@ class Stepper(Walker):
         """What a cell computes first for the fold."""
         raise NotImplementedError
 
-    def row(self, length: g.Atom, p: g.Partition, found: Any) -> tuple[g.Var, ...]:
+    def row(self, walk: Stepper, length: g.Atom, p: g.Partition, found: Any) -> tuple[g.Var, ...]:
         """Emits the loop that computes a row."""
         raise NotImplementedError
+
+    def arrays(self, walk: Stepper, frame: tuple[g.Atom, ...], p: g.Partition, found: Stepping) -> tuple[g.Var, ...]:
+        """Arrays of what cells fold, with an axis for each of the others that they depend on, and then this one."""
+        length = walk.plus(frame[found.axis], self.more)
+        return walk.in_rows(length, tuple(frame[k] for k in found.others), p, found)
+
+
+class Stepper(Walker):
+    """Computes in front of with-loops, in loops in order, what their cells fold, and has them load it."""
+
+    def __init__(self, function: g.Function, way: Way) -> None:
+        super().__init__(function)
+        self.way = way
+        self.depth = 0  # of with-loops around
 
     def rhs(self, r: g.Rhs) -> g.Rhs:
         self.depth += isinstance(r, g.WithLoop)
@@ -223,25 +232,21 @@ class Stepper(Walker):
     def stepping(self, frame: tuple[g.Atom, ...], p: g.Partition) -> g.Partition:
         """A partition that loads what its cells folded, which is computed here."""
         loads: dict[int, tuple[g.Let, ...]] = {}
-        for found in self.found_in(p):
+        for found in self.way.found_in(p):
             index = tuple(p.index[k] for k in (*found.others, found.axis))
             targets = found.statement.targets
             loads[id(found.statement)] = tuple(
-                g.Let((t,), g.Load(array, index)) for t, array in zip(targets, self.arrays(frame, p, found))
+                g.Let((t,), g.Load(array, index)) for t, array in zip(targets, self.way.arrays(self, frame, p, found))
             )
         if not loads:
             return p
         statements = tuple(t for s in p.body.statements for t in loads.get(id(s), (s,)))
         return replace(p, body=g.Block(statements, p.body.results))
 
-    def arrays(self, frame: tuple[g.Atom, ...], p: g.Partition, found: Stepping) -> tuple[g.Var, ...]:
-        """Arrays of what cells fold, with an axis for each of the others that they depend on, and then this one."""
-        return self.in_rows(self.plus(frame[found.axis], self.more), tuple(frame[k] for k in found.others), p, found)
-
     def in_rows(self, length: g.Atom, others: tuple[g.Atom, ...], p: g.Partition, found: Stepping) -> tuple[g.Var, ...]:
-        """The same, with a row for each index of the others."""
-        around = self.around(p, found)
-        rows, code = self.emitted(lambda: self.row(length, p, found))
+        """Arrays of what cells fold, with a row for each index of the other axes."""
+        around = self.way.around(p, found)
+        rows, code = self.emitted(lambda: self.way.row(self, length, p, found))
         missing = [(p.lower[k], p.upper[k]) for k in range(p.rank) if k not in (*found.others, found.axis)]
         if missing or around or sum(isinstance(s, g.Let) and g.is_nested(s.rhs) for s in code) > 1 + len(rows):
             # where there is no index, nobody may look at what there is for each
@@ -310,9 +315,8 @@ class Stepper(Walker):
         return a if a == b else self.op("end", code, a, b)
 
 
-class _Runner(Stepper):
-    def __init__(self, function: g.Function, regroups: bool) -> None:
-        super().__init__(function)
+class _InSteps(Way):
+    def __init__(self, regroups: bool) -> None:
         self.regroups = regroups
 
     def found_in(self, p: g.Partition) -> Iterator[_Running]:
@@ -325,53 +329,53 @@ class _Runner(Stepper):
         rest = g.Block((g.Let(found.statement.targets, _with_bounds(found.loop, other, other)),))
         return needed_for((g.Var(name, g.INT) for name in free(rest)), p.body)
 
-    def row(self, length: g.Atom, p: g.Partition, found: _Running) -> tuple[g.Var, ...]:
+    def row(self, walk: Stepper, length: g.Atom, p: g.Partition, found: _Running) -> tuple[g.Var, ...]:
         """Emits the loop that computes a row."""
         (q,) = found.loop.partitions
         lower, upper, (begin,), (end,) = p.lower[found.axis], p.upper[found.axis], q.lower, q.upper
-        k = self.supply.var(p.index[found.axis].name, g.INT)
+        k = walk.supply.var(p.index[found.axis].name, g.INT)
         if found.down:
-            last = self.of_both("min", upper, self.plus(self.moderate(end), -found.by))
-            initial = self.folded(found, self.plus(last, found.by), end)
-            bounds = self.plus(last, -1), self.plus(lower, -1), -1
+            last = walk.of_both("min", upper, walk.plus(self.moderate(walk, end), -found.by))
+            initial = self.folded(walk, found, walk.plus(last, found.by), end)
+            bounds = walk.plus(last, -1), walk.plus(lower, -1), -1
         else:
-            first = self.of_both("max", lower, self.plus(self.moderate(begin), 1 - found.by))
-            initial = self.folded(found, begin, self.plus(first, found.by - 1))
+            first = walk.of_both("max", lower, walk.plus(self.moderate(walk, begin), 1 - found.by))
+            initial = self.folded(walk, found, begin, walk.plus(first, found.by - 1))
             bounds = first, upper, 1
-        filled = self.all_filled(length, found)
-        arrays, made, results = (tuple(self.supply.var("run", v.type) for v in filled) for _ in range(3))
+        filled = walk.all_filled(length, found)
+        arrays, made, results = (tuple(walk.supply.var("run", v.type) for v in filled) for _ in range(3))
         totals, last_ones = (
-            tuple(self.supply.var(v.name, v.type) for o in found.folds for v in o.accumulators) for _ in range(2)
+            tuple(walk.supply.var(v.name, v.type) for o in found.folds for v in o.accumulators) for _ in range(2)
         )
-        outer, self.out = self.out, []
-        at = self.plus(k, found.by if found.down else found.by - 1)
-        body = copied(q.body, {q.index[0].name: at}, self.supply)
-        statements, sums = [*self.out, *body.statements], list[g.Atom]()
-        self.out = outer
+        outer, walk.out = walk.out, []
+        at = walk.plus(k, found.by if found.down else found.by - 1)
+        body = copied(q.body, {q.index[0].name: at}, walk.supply)
+        statements, sums = [*walk.out, *body.statements], list[g.Atom]()
+        walk.out = outer
         for o in found.folds:
             here = slice(len(sums), len(sums) + len(o.neutrals))
             env = dict(zip((v.name for v in (*o.accumulators, *o.values)), (*totals[here], *body.results[here])))
-            step = copied(o.combine, env, self.supply)
+            step = copied(o.combine, env, walk.supply)
             statements += step.statements
             sums += step.results
         statements += (g.Let((m,), g.Update(a, (k,), t)) for m, a, t in zip(made, arrays, sums))
         rounds = g.Block(tuple(statements), (*made, *sums))
         loop = g.For(k, *bounds, (*arrays, *totals), (*filled, *initial), rounds)
-        self.out.append(g.Let((*results, *last_ones), loop, found.statement.span))
+        walk.out.append(g.Let((*results, *last_ones), loop, found.statement.span))
         return results
 
-    def folded(self, found: _Running, lower: g.Atom, upper: g.Atom) -> tuple[g.Atom, ...]:
+    def folded(self, walk: Stepper, found: _Running, lower: g.Atom, upper: g.Atom) -> tuple[g.Atom, ...]:
         """What is folded before the first step."""
         if lower == upper:
             return tuple(n for o in found.folds for n in o.neutrals)
         targets = found.statement.targets
-        code = copied(g.Block((g.Let(targets, _with_bounds(found.loop, lower, upper)),), targets), {}, self.supply)
-        self.out += code.statements
+        code = copied(g.Block((g.Let(targets, _with_bounds(found.loop, lower, upper)),), targets), {}, walk.supply)
+        walk.out += code.statements
         return code.results
 
-    def moderate(self, a: g.Atom) -> g.Atom:
+    def moderate(self, walk: Stepper, a: g.Atom) -> g.Atom:
         """A bound that may be added to; what is further away is as good as that."""
-        return self.of_both("max", self.of_both("min", a, g.integer(FURTHEST)), g.integer(-FURTHEST))
+        return walk.of_both("max", walk.of_both("min", a, g.integer(FURTHEST)), g.integer(-FURTHEST))
 
 
 def _loaded(frame: tuple[g.Atom, ...], partitions: tuple[g.Partition, ...], w: g.WithLoop) -> g.Var | None:
@@ -390,10 +394,10 @@ def _loaded(frame: tuple[g.Atom, ...], partitions: tuple[g.Partition, ...], w: g
 @wherever(_has_running)
 def run_in_order(function: g.Function) -> g.Function:
     """A unit whose running folds take one step a cell, where the order of sums of reals stays."""
-    return _Runner(function, regroups=False).function(function)
+    return Stepper(function, _InSteps(regroups=False)).function(function)
 
 
 @wherever(_has_running)
 def run(function: g.Function) -> g.Function:
     """A unit whose running folds take one step a cell."""
-    return _Runner(function, regroups=True).function(function)
+    return Stepper(function, _InSteps(regroups=True)).function(function)
