@@ -72,7 +72,7 @@ def optimised(task: Task) -> Any:
     module.data_layout = str(made.target_data)
     tuning = llvm.create_pipeline_tuning_options(speed_level=0 if task.little else min(task.level, task.passes))
     tuning.loop_vectorization = tuning.loop_interleaving = task.level > 1
-    tuning.slp_vectorization = STRAIGHT_VECTORS in task.text  # it takes a sixth longer to compile
+    tuning.slp_vectorization = STRAIGHT_VECTORS in task.text  # compiling takes a seventh longer with it
     tuning.loop_unrolling = False  # what pays is unrolled by the vectoriser; the rest only takes time to compile
     builder = llvm.create_pass_builder(made, tuning)
     with _with_option(UNIT_STRIDES, inside=False):

@@ -214,7 +214,7 @@ class Code:
 
     def put(self, type_: str, value: str, pointer: str, note: str = "") -> None:
         """Writes an element of an array. LLVM 22 makes a masked store of what is either a new value or the old one of
-        that element, which takes processors without AVX-512 up to 4 times longer (llvm-project 145176, put right in
+        that element, which takes some processors without AVX-512 3.5 times longer (llvm-project 145176, put right in
         214187); it does not see that a frozen value is such a choice."""
         self.store(type_, self.op(f"freeze {type_} {value}") if value in self.chosen else value, pointer, note)
 

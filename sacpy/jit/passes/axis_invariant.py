@@ -25,7 +25,7 @@ Where there is no index nobody needs the values, and none is computed.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 
 from sacpy.jit.analysis.costs import cost
 from sacpy.jit.ir import graph as g
@@ -248,14 +248,6 @@ class _Mover(Walker):
         inside = copied(g.Block(statements, values), {}, self.supply)
         none = tuple(g.Const(v.base, zero(v.base)) for v in values)
         return g.Let(values, g.If(some, inside, g.Block((), none)))
-
-    def are_some(self, bounds: Sequence[tuple[g.Atom, g.Atom]]) -> g.Atom:
-        """Whether there is an index within bounds."""
-        some: g.Atom = g.TRUE
-        for lower, upper in bounds:
-            there = self.op("some", "lt", lower, upper)
-            some = there if some == g.TRUE else self.op("some", "and", some, there)
-        return some
 
     def computed(self, p: g.Partition, common: _Common, frame: tuple[g.Atom, ...]) -> tuple[g.Var, ...]:
         """Arrays of the values that cells have in common."""

@@ -25,8 +25,8 @@ from collections.abc import Iterator
 
 from sacpy.jit.ir import graph as g
 from sacpy.jit.ir.rewrite import Rewriter, copied, free, needed_for, setters
+from sacpy.jit.passes.cell_folds import Stepper, Stepping, Way, ahead_of, are_apart, plain_folds
 from sacpy.jit.passes.fold_bounds import changes_nothing, guarded
-from sacpy.jit.passes.running_folds import Stepper, Stepping, Way, are_apart, is_plain_fold
 from sacpy.jit.passes.units import wherever
 from sacpy.lang.constants import zero
 from sacpy.nodes import replace
@@ -50,16 +50,12 @@ class _ByClass(Stepping):
 
 
 def _by_class(p: g.Partition) -> Iterator[_ByClass]:
-    """Those of a partition's cells. What follows a check may depend on it."""
-    if p.step is not None or p.pragmas:
-        return
-    for s in p.body.statements:
-        if isinstance(s, g.Check):
-            return
-        if isinstance(s.rhs, g.WithLoop) and is_plain_fold(s.rhs):
-            found = _chosen(p, s, s.rhs)
-            if found is not None:
-                yield found
+    """Those of a partition's cells."""
+    for s in plain_folds(p):
+        assert isinstance(s.rhs, g.WithLoop)
+        found = _chosen(p, s, s.rhs)
+        if found is not None:
+            yield found
 
 
 def _chosen(p: g.Partition, s: g.Let, w: g.WithLoop) -> _ByClass | None:
@@ -81,9 +77,8 @@ def _chosen(p: g.Partition, s: g.Let, w: g.WithLoop) -> _ByClass | None:
             used = {name for x in guards for name in free(x[1])}
             inside = needed_for((key, *(g.Var(name, g.INT) for name in used)), q.body)
             found = _ByClass(s, axes[i.name], (), key, tuple((x[1], x[2]) for x in guards), inside)
-            rest = g.Block((_given(found),))
-            needed = needed_for((g.Var(name, g.INT) for name in free(rest)), p.body)
-            names = free(g.Block((*needed, *rest.statements)))
+            rest = _given(found)
+            names = free(g.Block((*ahead_of(rest, p.body), rest)))
             others = tuple(sorted(axes[name] for name in names if name in axes))
             # all axes: where another one has no index, there may be nothing to load
             if i.name not in names and len(others) == p.rank - 1 and not _are_few(p, axes[i.name]):
@@ -113,7 +108,7 @@ class _ByClasses(Way):
 
     def around(self, p: g.Partition, found: _ByClass) -> tuple[g.Let, ...]:
         """What a cell computes first for the fold."""
-        return needed_for((g.Var(name, g.INT) for name in free(g.Block((_given(found),)))), p.body)
+        return ahead_of(_given(found), p.body)
 
     def arrays(self, walk: Stepper, frame: tuple[g.Atom, ...], p: g.Partition, found: Stepping) -> tuple[g.Var, ...]:
         """The same, if there are more than a few groups; else each cell by itself."""
@@ -132,7 +127,7 @@ class _ByClasses(Way):
         along = (*found.others, found.axis)
         index = tuple(walk.supply.var(p.index[k].name, g.INT) for k in along)
         targets = found.statement.targets
-        code = g.Block((*needed_for(targets, p.body),), targets)
+        code = g.Block(needed_for(targets, p.body), targets)
         body = copied(code, dict(zip((p.index[k].name for k in along), index)), walk.supply)
         lower, upper = (tuple(bounds[k] for k in along) for bounds in (p.lower, p.upper))
         inside = g.Partition(lower, upper, None, None, index, body, (), p.span)

@@ -19,33 +19,17 @@ are more axes: each index of these has a row.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator
 
 from sacpy.jit.analysis.folds import recognised
 from sacpy.jit.ir import graph as g
-from sacpy.jit.ir.rewrite import copied, free, needed_for, setters, uses
+from sacpy.jit.ir.rewrite import copied, free, setters, uses
+from sacpy.jit.passes.cell_folds import Stepper, Stepping, Way, ahead_of, are_apart, plain_folds
 from sacpy.jit.passes.units import wherever
-from sacpy.jit.passes.walker import Walker
-from sacpy.lang.constants import zero
-from sacpy.nodes import Node, replace
+from sacpy.nodes import replace
 
 FAR = 1 << 20  # what is added to an index at most, so that nothing wraps
 FURTHEST = (1 << 31) - (1 << 22)  # a bound to which that is added, at most
-
-
-class Stepping(Node):
-    """Folds of a cell, in one loop: the statement, and along which axis cells have them in common; the other axes that
-    they depend on."""
-
-    statement: g.Let
-    axis: int
-    others: tuple[int, ...]
-
-    @property
-    def folds(self) -> list[g.Fold]:
-        assert isinstance(self.statement.rhs, g.WithLoop)
-        return [o for o in self.statement.rhs.operators if isinstance(o, g.Fold)]
 
 
 class _Running(Stepping):
@@ -59,29 +43,12 @@ class _Running(Stepping):
 
 
 def _running(p: g.Partition, regroups: bool) -> Iterator[_Running]:
-    """Those of a partition's cells. What follows a check may depend on it."""
-    if p.step is not None or p.pragmas:
-        return
+    """Those of a partition's cells."""
     made = setters(p.body.statements)
-    for s in p.body.statements:
-        if isinstance(s, g.Check):
-            return
-        if isinstance(s.rhs, g.WithLoop) and is_plain_fold(s.rhs):
-            found = _along_axis(p, s, made)
-            if found is not None and (not found.down or all(_any_order(o, regroups) for o in found.folds)):
-                yield found
-
-
-def is_plain_fold(w: g.WithLoop) -> bool:
-    if w.frame is not None or w.pragmas or len(w.partitions) != 1:
-        return False
-    (q,) = w.partitions
-    return q.step is None and q.rank == 1 and not q.pragmas and all(map(_is_of_scalars, w.operators))
-
-
-def _is_of_scalars(o: g.Operator) -> bool:
-    """Whether a fold is of scalars, and goes through all of them."""
-    return isinstance(o, g.Fold) and o.stop is None and all(isinstance(v.type, g.ScalarType) for v in o.accumulators)
+    for s in plain_folds(p):
+        found = _along_axis(p, s, made)
+        if found is not None and (not found.down or all(_any_order(o, regroups) for o in found.folds)):
+            yield found
 
 
 def _any_order(o: g.Fold, regroups: bool) -> bool:
@@ -101,9 +68,8 @@ def _along_axis(p: g.Partition, s: g.Let, made: dict[str, g.Let]) -> _Running | 
         found = _shifted(_clear(end, p, axes, made), axes, made)
         if found is None or abs(found[1]) > FAR:
             continue
-        rest = g.Block((g.Let(s.targets, _with_bounds(w, other, other)),))
-        needed = needed_for((g.Var(name, g.INT) for name in free(rest)), p.body)
-        names = free(g.Block((*needed, *rest.statements)))
+        rest = g.Let(s.targets, _with_bounds(w, other, other))
+        names = free(g.Block((*ahead_of(rest, p.body), rest)))
         if p.index[found[0]].name in names:
             return None
         others = tuple(sorted(axes[name] for name in names if name in axes))
@@ -178,141 +144,8 @@ def _with_bounds(w: g.WithLoop, lower: g.Atom, upper: g.Atom) -> g.WithLoop:
     return replace(w, partitions=(replace(q, lower=(lower,), upper=(upper,)),))
 
 
-def are_apart(w: g.WithLoop) -> bool:
-    """Whether cells do not wait for each other."""
-    return all(isinstance(o, g.Genarray | g.Modarray) for o in w.operators)
-
-
 def _has_running(r: g.Rhs) -> bool:
     return isinstance(r, g.WithLoop) and are_apart(r) and any(True for p in r.partitions for _ in _running(p, True))
-
-
-class Way:
-    """What cells fold, and how a row of that is computed, which has `more` elements than there are cells."""
-
-    more = 0
-
-    def found_in(self, p: g.Partition) -> Iterator[Stepping]:
-        """What a partition's cells fold."""
-        raise NotImplementedError
-
-    def around(self, p: g.Partition, found: Any) -> tuple[g.Let, ...]:
-        """What a cell computes first for the fold."""
-        raise NotImplementedError
-
-    def row(self, walk: Stepper, length: g.Atom, p: g.Partition, found: Any) -> tuple[g.Var, ...]:
-        """Emits the loop that computes a row."""
-        raise NotImplementedError
-
-    def arrays(self, walk: Stepper, frame: tuple[g.Atom, ...], p: g.Partition, found: Stepping) -> tuple[g.Var, ...]:
-        """Arrays of what cells fold, with an axis for each of the others that they depend on, and then this one."""
-        length = walk.plus(frame[found.axis], self.more)
-        return walk.in_rows(length, tuple(frame[k] for k in found.others), p, found)
-
-
-class Stepper(Walker):
-    """Computes in front of with-loops, in loops in order, what their cells fold, and has them load it."""
-
-    def __init__(self, function: g.Function, way: Way) -> None:
-        super().__init__(function)
-        self.way = way
-        self.depth = 0  # of with-loops around
-
-    def rhs(self, r: g.Rhs) -> g.Rhs:
-        self.depth += isinstance(r, g.WithLoop)
-        try:
-            new = super().rhs(r)
-        finally:
-            self.depth -= isinstance(r, g.WithLoop)
-        if not isinstance(new, g.WithLoop) or self.depth or new.frame is None or not are_apart(new):
-            return new
-        partitions = tuple(self.stepping(new.frame, p) for p in new.partitions)
-        return _loaded(new.frame, partitions, new) or replace(new, partitions=partitions)
-
-    def stepping(self, frame: tuple[g.Atom, ...], p: g.Partition) -> g.Partition:
-        """A partition that loads what its cells folded, which is computed here."""
-        loads: dict[int, tuple[g.Let, ...]] = {}
-        for found in self.way.found_in(p):
-            index = tuple(p.index[k] for k in (*found.others, found.axis))
-            targets = found.statement.targets
-            loads[id(found.statement)] = tuple(
-                g.Let((t,), g.Load(array, index)) for t, array in zip(targets, self.way.arrays(self, frame, p, found))
-            )
-        if not loads:
-            return p
-        statements = tuple(t for s in p.body.statements for t in loads.get(id(s), (s,)))
-        return replace(p, body=g.Block(statements, p.body.results))
-
-    def in_rows(self, length: g.Atom, others: tuple[g.Atom, ...], p: g.Partition, found: Stepping) -> tuple[g.Var, ...]:
-        """Arrays of what cells fold, with a row for each index of the other axes."""
-        around = self.way.around(p, found)
-        rows, code = self.emitted(lambda: self.way.row(self, length, p, found))
-        missing = [(p.lower[k], p.upper[k]) for k in range(p.rank) if k not in (*found.others, found.axis)]
-        if missing or around or sum(isinstance(s, g.Let) and g.is_nested(s.rhs) for s in code) > 1 + len(rows):
-            # where there is no index, nobody may look at what there is for each
-            bounds = [*missing, (p.lower[found.axis], p.upper[found.axis])]
-            rows, code = self.emitted(lambda: self.unless_empty(bounds, length, found, g.Block((*around, *code), rows)))
-        index = tuple(self.supply.var(p.index[k].name, g.INT) for k in found.others)
-        row = copied(g.Block(code, rows), dict(zip((p.index[k].name for k in found.others), index)), self.supply)
-        if not index:
-            self.out += row.statements
-            return tuple(v for v in row.results if isinstance(v, g.Var))
-        arrays = tuple(self.supply.var("run", g.ArrayType(v.base, (*others, length))) for v in rows)
-        inside = g.Partition(
-            tuple(p.lower[k] for k in found.others),
-            tuple(p.upper[k] for k in found.others),
-            None,
-            None,
-            index,
-            row,
-            (),
-            p.span,
-        )
-        operators = tuple(g.Genarray(v.base, (length,), g.Const(v.base, zero(v.base))) for v in rows)
-        self.out.append(g.Let(arrays, g.WithLoop(others, (inside,), operators, disjoint=True), p.span))
-        return arrays
-
-    def emitted(self, work: Callable[[], tuple[g.Var, ...]]) -> tuple[tuple[g.Var, ...], tuple[g.Stmt, ...]]:
-        """What work gives, and the statements for it."""
-        outer, self.out = self.out, []
-        found, code = work(), tuple(self.out)
-        self.out = outer
-        return found, code
-
-    def unless_empty(
-        self, bounds: Sequence[tuple[g.Atom, g.Atom]], length: g.Atom, found: Stepping, row: g.Block
-    ) -> tuple[g.Var, ...]:
-        """Emits a row, if there is an index within bounds at all."""
-        some: g.Atom = g.TRUE
-        for lower, upper in bounds:
-            there = self.op("some", "lt", lower, upper)
-            some = there if some == g.TRUE else self.op("some", "and", some, there)
-        none, code = self.emitted(lambda: self.all_filled(length, found))
-        arrays = tuple(self.supply.var("run", v.type) for v in none)
-        self.out.append(g.Let(arrays, g.If(some, row, g.Block(code, none))))
-        return arrays
-
-    def all_filled(self, length: g.Atom, found: Stepping) -> tuple[g.Var, ...]:
-        return tuple(self.filled(length, n) for o in found.folds for n in o.neutrals)
-
-    def filled(self, length: g.Atom, value: g.Atom) -> g.Var:
-        """An array of one value."""
-        v = self.supply.var("run", g.ArrayType(value.base, (length,)))
-        w = g.WithLoop((length,), (), (g.Genarray(value.base, (), value),), disjoint=True)
-        self.out.append(g.Let((v,), w))
-        return v
-
-    def plus(self, a: g.Atom, by: int) -> g.Atom:
-        """An index, and a number, which do not wrap."""
-        if isinstance(a, g.Const):
-            return g.integer(int(a.value) + by)
-        return self.op("at", "add", a, g.integer(by), exact=True) if by else a
-
-    def of_both(self, code: str, a: g.Atom, b: g.Atom) -> g.Atom:
-        """The lesser of two ints, or the greater."""
-        if isinstance(a, g.Const) and isinstance(b, g.Const):
-            return g.integer((min if code == "min" else max)(int(a.value), int(b.value)))
-        return a if a == b else self.op("end", code, a, b)
 
 
 class _InSteps(Way):
@@ -326,8 +159,7 @@ class _InSteps(Way):
         """What a cell computes first for the fold, but for where it ends."""
         (q,) = found.loop.partitions
         (other,) = q.upper if found.down else q.lower
-        rest = g.Block((g.Let(found.statement.targets, _with_bounds(found.loop, other, other)),))
-        return needed_for((g.Var(name, g.INT) for name in free(rest)), p.body)
+        return ahead_of(g.Let(found.statement.targets, _with_bounds(found.loop, other, other)), p.body)
 
     def row(self, walk: Stepper, length: g.Atom, p: g.Partition, found: _Running) -> tuple[g.Var, ...]:
         """Emits the loop that computes a row."""
@@ -376,19 +208,6 @@ class _InSteps(Way):
     def moderate(self, walk: Stepper, a: g.Atom) -> g.Atom:
         """A bound that may be added to; what is further away is as good as that."""
         return walk.of_both("max", walk.of_both("min", a, g.integer(FURTHEST)), g.integer(-FURTHEST))
-
-
-def _loaded(frame: tuple[g.Atom, ...], partitions: tuple[g.Partition, ...], w: g.WithLoop) -> g.Var | None:
-    """The array of which a with-loop is a copy."""
-    if len(partitions) != 1 or len(w.operators) != 1 or not w.complete or not isinstance(w.operators[0], g.Genarray):
-        return None
-    (p,) = partitions
-    (result,) = p.body.results
-    for s in p.body.statements:
-        if isinstance(s, g.Let) and s.targets == (result,) and isinstance(s.rhs, g.Load):
-            array = s.rhs.array
-            return array if s.rhs.index == p.index and g.extents_of(array) == frame else None
-    return None
 
 
 @wherever(_has_running)

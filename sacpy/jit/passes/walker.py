@@ -8,7 +8,7 @@ been computed, a condition that holds) is true until the end of the block it was
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -124,3 +124,11 @@ class Walker(Rewriter):
     def definition(self, atom: g.Atom) -> g.Rhs | None:
         """What a variable was set to, where that is known."""
         return self.definitions.get(atom.name) if isinstance(atom, g.Var) else None
+
+    def are_some(self, bounds: Sequence[tuple[g.Atom, g.Atom]]) -> g.Atom:
+        """Whether there is an index within bounds."""
+        some: g.Atom = g.TRUE
+        for lower, upper in bounds:
+            there = self.op("some", "lt", lower, upper)
+            some = there if some == g.TRUE else self.op("some", "and", some, there)
+        return some
