@@ -80,7 +80,7 @@ def test_an_index_from_the_end() -> None:
             {"bounds": "0 to n step 2", **GROWING, **only("le k, i")}, id="the counter goes two steps at once"
         ),
         pytest.param({"bounds": "last to -1 step -1", **only("le i, 0")}, id="the counter goes down"),
-        pytest.param({"step": "select p, i, h", "next": "a, t, a"}, id="it may be another one's value"),
+        pytest.param({"step": "select p, h, i", "next": "a, t, a"}, id="it may be another one's value"),
         pytest.param({"step": "add i, b"}, id="it grows by anything"),
         pytest.param({"next": "h, t, a"}, id="another one takes its place"),
         pytest.param({"same": "d"}, id="it is set in a branch"),

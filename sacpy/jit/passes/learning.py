@@ -92,8 +92,10 @@ class Learned(Known):
             elif target.type == LONG:
                 self._describe_long(target, rhs)
 
-    def _define_rounds(self, targets: tuple[g.Var, ...], r: g.For, span: Span) -> None:
+    def _define_rounds(self, targets: tuple[g.Var, ...], r: g.For | g.Loop, span: Span) -> None:
         Simplifier._define_rounds(self.walk, targets, r, span)
+        if isinstance(r, g.Loop):
+            return
         carried = changes_of(r)
         for t, p, first in zip(targets, r.params, r.initial):
             if p.name in carried:
@@ -266,7 +268,8 @@ class Learned(Known):
         of an index below 2 * n the half is below n."""
         for name in a.terms:
             for fact in self.facts.about.get(name, ()):
-                most = quotient(fact + a, divisor) if fact.terms[name] == -a.terms[name] else None
+                less = any(fact.terms.get(n) == -c for n, c in a.terms.items())
+                most = quotient(fact + a, divisor) if less else None
                 if most is not None:
                     self.learn(most - t)
 

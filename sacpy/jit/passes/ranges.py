@@ -16,24 +16,36 @@ nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 from sacpy.jit.analysis.facts import HIGHEST, LOWEST, Sum
 from sacpy.jit.ir import graph as g
+from sacpy.jit.ir.rewrite import rights
 from sacpy.jit.passes.learning import Learned, changes_of
 from sacpy.jit.passes.simplify import Simplifier
 from sacpy.jit.passes.summing import ZERO
 from sacpy.jit.passes.units import on_functions
+from sacpy.lang.source import Span
 from sacpy.nodes import replace
+
+if TYPE_CHECKING:
+    from sacpy.jit.passes.inductive import Induction
 
 PERIODS = 4  # that are taken off a dividend at most: sums like i + 1 + n are a few above the first
 
 
 class Ranges(Learned):
     """What is known of the ranges of variables of base "int": a walk that is given it decides operations by it. Passes
-    hold it. `part`: what is done with each partition."""
+    hold it. `part`: what is done with each partition; `both_ends`: whether remainders of what may be a period too low
+    and too high become selections, too; `inductive`: whether it is found what holds in all rounds of loops."""
 
-    def __init__(self, walk: Simplifier, both_ends: bool = False) -> None:
+    def __init__(self, walk: Simplifier, both_ends: bool = False, inductive: bool = False) -> None:
         super().__init__(walk)
+        self.induction: Induction | None = None
+        if inductive and any(True for _ in rights(walk.source.body, g.Loop, g.For)):
+            from sacpy.jit.passes.inductive import Induction
+
+            self.induction = Induction(self)
         # remainders of what may be a period too low and too high become selections too; before, they are cut apart
         # (`split`)
         self.both_ends = both_ends
@@ -162,7 +174,7 @@ class Ranges(Learned):
             counter, params = self.walk.bind(r.index), self.walk.binds(r.params)
             carried = changes_of(r)
 
-            def before() -> None:
+            def enter(counter: g.Var, params: tuple[g.Var, ...]) -> None:
                 if r.step > 0:
                     self._between(counter, lower, upper)
                 else:
@@ -172,6 +184,15 @@ class Ranges(Learned):
                 for old, p, first in zip(r.params, params, initial):
                     if old.name in carried:
                         self.learn_carried(p, first, carried[old.name], r.step, (lower, upper, counter))
+
+            always: tuple[Sum, ...] = ()
+            if self.induction is not None:
+                always = self.induction.of(r, params, initial, lambda again: enter(again.index, again.params))
+
+            def before() -> None:
+                enter(counter, params)
+                for s in always:
+                    self.learn(s)
 
             body = self.walk.inside(r.body, before)
             return g.For(counter, lower, upper, r.step, params, initial, body, r.few, r.associative, r.combine)
@@ -185,6 +206,9 @@ class Ranges(Learned):
         """In the body, the condition holds for the carried variables, and its checks have passed. Only facts about
         numbers are kept: the variables that it sets are not in scope there."""
         walk = self.walk
+        if self.induction is not None:
+            for fact in self.induction.of(r, params, initial, self._in_round):
+                self.learn(fact)
         kept, walk.env, walk.available = (walk.env, walk.available), dict(walk.env), dict(walk.available)
         outer, walk.out = walk.out, []
         for s in r.condition.statements:
@@ -194,6 +218,17 @@ class Ranges(Learned):
         walk.assume(condition.results[0], True)
         walk.env, walk.available = kept
         return g.Loop(params, initial, condition, walk.inside(r.body, None), r.body_first)
+
+    def _in_round(self, r: g.Loop) -> None:
+        """In a round, the condition of a loop has held."""
+        for s in r.condition.statements:
+            self.walk.step(s)
+        self.walk.assume(self.walk.atom(r.condition.results[0]), True)
+
+    def _define_rounds(self, targets: tuple[g.Var, ...], r: g.For | g.Loop, span: Span) -> None:
+        super()._define_rounds(targets, r, span)
+        if self.induction is not None:
+            self.induction.behind(r, targets)
 
     def with_loop(self, w: g.WithLoop) -> g.WithLoop:
         frame = None if w.frame is None else self.walk.atoms(w.frame)
@@ -384,4 +419,4 @@ class Ranges(Learned):
 @on_functions
 def run(function: g.Function) -> g.Function:
     """A unit with what its ranges decide decided."""
-    return Ranges(Simplifier(function), both_ends=True).walk.function(function)
+    return Ranges(Simplifier(function), both_ends=True, inductive=True).walk.function(function)

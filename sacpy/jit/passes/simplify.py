@@ -154,6 +154,8 @@ class Simplifier(Walker):
                 self._define_update(targets, rhs, span)
             case g.If():
                 self._define_if(targets, rhs, span)
+            case g.Loop():
+                self._define_rounds(targets, rhs, span)
             case g.For():
                 if self.runs_never(rhs.lower, rhs.upper, rhs.step):
                     self.aliases(targets, rhs.initial)
@@ -164,7 +166,7 @@ class Simplifier(Walker):
             case _:
                 super().define(targets, rhs, span)
 
-    def _define_rounds(self, targets: tuple[g.Var, ...], r: g.For, span: Span) -> None:
+    def _define_rounds(self, targets: tuple[g.Var, ...], r: g.For | g.Loop, span: Span) -> None:
         super().define(targets, r, span)
 
     def aliases(self, targets: tuple[g.Var, ...], atoms: tuple[g.Atom, ...]) -> None:
