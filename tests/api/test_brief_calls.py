@@ -40,10 +40,10 @@ def module() -> sacpy.Module:
     return sacpy.Session(target="cpu").compile(SOURCE)
 
 
-def directly(f: Any, *args: Any) -> Any:
+def directly(f: Any, *args: Any, tries: int = 50) -> Any:
     """The result of a call once the function has been called often enough to be compiled; nearly all calls do not go
     the usual way then."""
-    for _ in range(50):  # how many calls it takes depends on how fast they are
+    for _ in range(tries):  # how many calls it takes depends on how fast they are
         for _ in range(2000):
             f(*args)
         with patch.object(Runner, "run", autospec=True, side_effect=Runner.run) as usual:
@@ -257,7 +257,7 @@ def test_errors_have_their_place(module: sacpy.Module) -> None:
 def test_with_limits_everything_is_watched() -> None:
     module = sacpy.Session(target="cpu", limits=sacpy.Limits(seconds=60.0)).compile(SOURCE)
     with pytest.raises(AssertionError, match="usual way"):
-        directly(module.total, np.ones(50))
+        directly(module.total, np.ones(50), tries=5)
 
 
 def test_what_is_defined_anew_is_called() -> None:

@@ -363,7 +363,7 @@ WITHOUT_END = {
 }
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("target", ["interp", "auto", "cpu", "emulator"])
 @pytest.mark.parametrize("text", WITHOUT_END.values(), ids=WITHOUT_END)
 def test_a_loop_without_end_does_not_end(text: str, target: str) -> None:

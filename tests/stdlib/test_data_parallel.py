@@ -103,7 +103,7 @@ def test_interpreted(name: str, base: str) -> None:
             agrees(there, name, base, n)
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(("name", "base", "threads"), [*sampled(3, 2), *sampled(21, 1)])
 def test_on_the_cpu(name: str, base: str, threads: int) -> None:
     there = library("cpu", threads)
@@ -113,7 +113,7 @@ def test_on_the_cpu(name: str, base: str, threads: int) -> None:
                 agrees(there, name, base, n)
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(6)
 @pytest.mark.parametrize(("name", "base"), sampled(11))
 def test_on_the_emulator(name: str, base: str) -> None:
     there = library("emulator")
