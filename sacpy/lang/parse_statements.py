@@ -263,7 +263,7 @@ class StatementParser(AssignmentParser):
         i, semicolons = opening, 2 if self.keys[opening - 1] == "for" else 0
         while self.kinds[i] != "end" and semicolons >= 0:
             key = self.keys[i]
-            if key == "{" and self.keys[i - 1] != "with" and self.on_new_line(i + 1):
+            if key == "{" and self.keys[i - 1] != "with" and self._block_follows(i):
                 break
             if key == "{":
                 i = self.matching(i)
@@ -287,6 +287,10 @@ class StatementParser(AssignmentParser):
             edit=Edit(self.behind(), closing),
         )  # fmt: skip
         return True
+
+    def _block_follows(self, opening: int) -> bool:
+        """Whether a brace opens a block, as its line break or the assignment behind it says."""
+        return self.on_new_line(opening + 1) or not ASSIGNMENT.isdisjoint(self.keys[opening + 2 : opening + 3])
 
     def _for_condition(self) -> ast.Expr:
         """expr, which cannot be left out"""

@@ -57,6 +57,14 @@ CASES: dict[str, tuple[str, list[Expected]]] = {
                 "write `)` here, or look for a mistake between the `(` and this place", "    if (x > 3) {"),
         ],
     ),
+    "missing_paren_for_of_one_line": (
+        "int main()\n{\n    for (i = 0; i < 5; i++ { s += i; }\n    return 0;\n}\n",
+        [
+            ("E0203", 3, 27, "expected `)`, found `{`",
+                "write `)` here, or look for a mistake between the `(` and this place",
+                "    for (i = 0; i < 5; i++) { s += i; }"),
+        ],
+    ),
     "missing_paren_open_if": (
         "int main()\n{\n    if x > 3 { x = 1; }\n    return 0;\n}\n",
         [
