@@ -26,9 +26,9 @@ from sacpy.jit.ir.rewrite import Rewriter, bound
 if TYPE_CHECKING:
     from sacpy.jit.passes.ranges import Ranges
 
-CANDIDATES = 32  # of a loop at most
+CANDIDATES = 16  # of a loop at most
 CASES = 16  # of results that are chosen by conditions, looked at one by one
-WALKS = 8  # copies of bodies walked in all: as many statements as the function has, this many times
+WALKS = 4  # copies of bodies walked in all: as many statements as the function has, this many times
 
 Rounds = g.Loop | g.For
 Choice = tuple[g.Atom, g.Atom, g.Atom]  # a condition, and what is chosen where it holds, and where not
@@ -51,13 +51,14 @@ class Induction:
         self.known = known
         self.left = WALKS * size(known.walk.source.body)  # statements that may still be walked
         self.names = _Marked()
+        self.trying = False  # whether a copy is walked: in there, loops are not looked at, which would take too long
         self.found: dict[str, tuple[Sum, ...]] = {}  # by the first of the carried variables
 
     def of(self, r: Rounds, params: tuple[g.Var, ...], initial: tuple[g.Atom, ...], enter: Enter) -> tuple[Sum, ...]:
         """What is never negative in a round of a loop: `r` as it was before the walk, `params` and `initial` as they
         are in it."""
         first = {p.name: self.known.value(a) for p, a in zip(params, initial) if p.type == g.INT}
-        if not first or not _asks(r.body):
+        if not first or self.trying or not _asks(r):
             return ()
         self._know(r, params)
         found: tuple[Sum, ...] = ()
@@ -140,11 +141,11 @@ class Induction:
             return self._left(found, results, _choices(walk.out), [CASES])
 
         supply, out = walk.supply, walk.out
-        vars(walk)["supply"], walk.out = self.names, []
+        vars(walk)["supply"], walk.out, self.trying = self.names, [], True
         try:
             kept: tuple[Sum, ...] = walk.scoped(work)
         finally:
-            vars(walk)["supply"], walk.out = supply, out
+            vars(walk)["supply"], walk.out, self.trying = supply, out, False
         return kept
 
     def _left(
@@ -172,9 +173,20 @@ class Induction:
         return found
 
 
-def _asks(body: g.Block) -> bool:
-    """Whether a body has checks, which is what all this is for."""
-    return any(isinstance(s, g.Check) for s in g.statements(body))
+def _asks(r: Rounds) -> bool:
+    """Whether a body checks what is computed from the ints that it carries, which is what all this is for."""
+    from_them = {p.name for p in r.params if p.type == g.INT}
+    for s in g.statements(r.body):
+        if isinstance(s, g.Check):
+            if isinstance(s.condition, g.Var) and s.condition.name in from_them:
+                return True
+        elif isinstance(s.rhs, g.Op | g.If | g.For | g.Loop):
+            atoms = (*g.operands(s.rhs), *(a for b in g.blocks(s.rhs) for a in b.results))
+            if any(isinstance(a, g.Var) and a.name in from_them for a in atoms):
+                from_them.update(t.name for t in s.targets)
+                if isinstance(s.rhs, g.For | g.Loop):
+                    from_them.update(p.name for p in s.rhs.params)
+    return False
 
 
 def _choices(statements: list[g.Stmt]) -> dict[str, Choice]:
