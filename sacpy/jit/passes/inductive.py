@@ -58,6 +58,8 @@ class Induction:
         """What is never negative in a round of a loop: `r` as it was before the walk, `params` and `initial` as they
         are in it."""
         first = {p.name: self.known.value(a) for p, a in zip(params, initial) if p.type == g.INT}
+        if params:
+            self.found[params[0].name] = ()
         if not first or self.trying or not _asks(r):
             return ()
         self._know(r, params)
