@@ -27,14 +27,16 @@ int main()
   return h[17] % 200;
 }
 """
+LATE = HEAP.replace("h[i] = v;", "h[i] = v; h[h[i] % 100 + i] = v;", 1)  # what may fail after an update
 
 
 @pytest.mark.parametrize("target", ["auto", "cpu"])
-def test_a_heap_that_is_pushed_to_from_interpreted_code_is_not_copied_each_time(target: str) -> None:
+@pytest.mark.parametrize("text", [HEAP, LATE], ids=["given over", "late check"])
+def test_a_heap_that_is_pushed_to_from_interpreted_code_is_not_copied_each_time(text: str, target: str) -> None:
     engine = Engine(target, cache=Cache(None))
-    program = loaded(HEAP)
+    program = loaded(text)
     (result,) = Evaluator(program, World.captured(), engine=engine).call(program.main_key(), ())
-    assert result == sacpy.Session(target="interp").compile(HEAP).main()
+    assert result == sacpy.Session(target="interp").compile(text).main()
     assert engine.copied < 100 * 4 * 4000000  # of 5000 calls
 
 

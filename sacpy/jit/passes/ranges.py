@@ -37,7 +37,8 @@ PERIODS = 4  # that are taken off a dividend at most: sums like i + 1 + n are a 
 class Ranges(Learned):
     """What is known of the ranges of variables of base "int": a walk that is given it decides operations by it. Passes
     hold it. `part`: what is done with each partition; `both_ends`: whether remainders of what may be a period too low
-    and too high become selections, too; `inductive`: whether it is found what holds in all rounds of loops."""
+    and too high become selections, too, which are cut apart before (`split`); `inductive`: whether it is found what
+    holds in all rounds of loops."""
 
     def __init__(self, walk: Simplifier, both_ends: bool = False, inductive: bool = False) -> None:
         super().__init__(walk)
@@ -46,8 +47,6 @@ class Ranges(Learned):
             from sacpy.jit.passes.inductive import Induction
 
             self.induction = Induction(self)
-        # remainders of what may be a period too low and too high become selections too; before, they are cut apart
-        # (`split`)
         self.both_ends = both_ends
         self.replaced: tuple[str, ...] = ()  # arrays of which a with-loop replaces cells
         # of each of them, the index that a body computes: its loads keep it, even where it is known, so that one sees
@@ -211,19 +210,19 @@ class Ranges(Learned):
                 self.learn(fact)
         kept, walk.env, walk.available = (walk.env, walk.available), dict(walk.env), dict(walk.available)
         outer, walk.out = walk.out, []
-        for s in r.condition.statements:
-            walk.step(s)
-        condition = g.Block(tuple(walk.out), walk.atoms(r.condition.results))
+        results = self._in_round(r)
+        condition = g.Block(tuple(walk.out), results)
         walk.out = outer
-        walk.assume(condition.results[0], True)
         walk.env, walk.available = kept
         return g.Loop(params, initial, condition, walk.inside(r.body, None), r.body_first)
 
-    def _in_round(self, r: g.Loop) -> None:
-        """In a round, the condition of a loop has held."""
+    def _in_round(self, r: g.Loop) -> tuple[g.Atom, ...]:
+        """Walks a loop's condition, which has held in a round. What stands for it."""
         for s in r.condition.statements:
             self.walk.step(s)
-        self.walk.assume(self.walk.atom(r.condition.results[0]), True)
+        results = self.walk.atoms(r.condition.results)
+        self.walk.assume(results[0], True)
+        return results
 
     def _define_rounds(self, targets: tuple[g.Var, ...], r: g.For | g.Loop, span: Span) -> None:
         super()._define_rounds(targets, r, span)
