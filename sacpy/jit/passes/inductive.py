@@ -32,7 +32,7 @@ WALKS = 4  # copies of bodies walked in all: as many statements as the function 
 
 Rounds = g.Loop | g.For
 Choice = tuple[g.Atom, g.Atom, g.Atom]  # a condition, and what is chosen where it holds, and where not
-Enter = Callable[[Any], None]  # notes what is known in the body of a loop anyhow, and walks its condition
+Enter = Callable[[Any], object]  # notes what is known in the body of a loop anyhow, and walks its condition
 
 
 class _Marked(Names):
